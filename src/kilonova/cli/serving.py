@@ -1,0 +1,71 @@
+"""Serves HTTP in this process until it is asked to end."""
+
+import asyncio
+import contextlib
+import signal
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import uvicorn
+
+from kilonova.settings import ApiSettings
+
+
+def listen(settings: ApiSettings) -> socket.socket:
+    """The socket that HTTP will be served on, bound so that its port is known. Raises OSError where it is taken."""
+    listener = socket.socket(socket.AF_INET6 if ":" in settings.listen else socket.AF_INET)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind((settings.listen, settings.port))
+    return listener
+
+
+def address(settings: ApiSettings, listener: socket.socket) -> str:
+    """The address that clients use."""
+    return settings.public_url or f"http://{settings.listen}:{listener.getsockname()[1]}"
+
+
+class Server(uvicorn.Server):
+    """Uvicorn without its own signal handlers: the process has one place that ends it."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave signals to the command."""
+        yield
+
+
+def make_server(site: Any, settings: ApiSettings) -> Server:
+    """A server of `site`, to be run with `serve(sockets=[...])`."""
+    return Server(
+        uvicorn.Config(
+            site,
+            loop="none",
+            http="httptools",
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            date_header=False,
+            timeout_graceful_shutdown=int(settings.shutdown_seconds),
+        )
+    )
+
+
+def ending() -> asyncio.Event:
+    """An event that SIGINT and SIGTERM set."""
+    asked = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, asked.set)
+    return asked
+
+
+async def serve_until(asked: asyncio.Event, server: Server, listener: socket.socket) -> None:
+    """Serve until `asked` is set, then let running requests end. A server that dies by itself is an error."""
+    serving = asyncio.create_task(server.serve(sockets=[listener]), name="http")
+    waiting = asyncio.create_task(asked.wait(), name="ending")
+    await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
+    server.should_exit = True
+    await serving

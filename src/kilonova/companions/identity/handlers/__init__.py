@@ -1,0 +1,1 @@
+"""Handlers of the identity API, one module a noun."""

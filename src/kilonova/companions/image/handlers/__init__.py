@@ -1,0 +1,1 @@
+"""Handlers of the image API, one module a noun."""

@@ -1,0 +1,1 @@
+"""Host aggregates, some of which are availability zones."""

@@ -1,0 +1,1 @@
+"""Extensions: a list from before microversions that some clients still read."""

@@ -1,0 +1,1 @@
+"""Flavors, their extra specs and who may use the private ones."""

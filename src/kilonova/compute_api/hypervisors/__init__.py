@@ -1,0 +1,1 @@
+"""Hypervisors: hosts seen by what they have and hold."""

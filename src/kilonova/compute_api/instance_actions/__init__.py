@@ -1,0 +1,1 @@
+"""What was done to a server: its operations, shown as instance actions."""

@@ -1,0 +1,1 @@
+"""Keypairs: public keys that servers are given; private halves are never kept."""

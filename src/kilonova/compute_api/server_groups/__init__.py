@@ -1,0 +1,1 @@
+"""Server groups: who shall stand together and who apart."""

@@ -1,0 +1,114 @@
+"""Takes a request for servers: everything it names is looked up and checked before anything is written."""
+
+import secrets
+import string
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from kilonova.compute_api.parts import ComputeParts
+from kilonova.compute_api.servers import rules
+from kilonova.compute_api.servers.asked_networks import asked_networks
+from kilonova.compute_api.servers.finding import asked_by
+from kilonova.compute_api.servers.lookups import Found, look_up
+from kilonova.compute_api.servers.metadata import refuse_too_many
+from kilonova.compute_api.servers.view import bare_root, server_links
+from kilonova.compute_api.servers.wishes import Count, numbered, wish_of
+from kilonova.domain.errors import BadRequest, Forbidden, OverQuota
+from kilonova.domain.wish import Wish
+from kilonova.http.calls import Answer, Call
+from kilonova.http.shapes import truth
+from kilonova.storage import server_edits
+from kilonova.storage.database import Transaction
+
+_PASSWORD: Final = string.ascii_letters + string.digits
+_RESERVATION: Final = string.ascii_lowercase + string.digits
+
+
+async def create(call: Call, parts: ComputeParts) -> Answer:
+    """POST /servers. The servers are accepted all together; the answer is the first one's."""
+    asked = call.body["server"]
+    count = _count(asked)
+    _refuse_unserved(asked)
+    _ask_policy(call, asked)
+    refuse_too_many(len(asked.get("metadata", {})), parts)
+    found = await look_up(call, parts)
+    networks = await asked_networks(call, parts, count.most)
+    reservation = "r-" + "".join(secrets.choice(_RESERVATION) for _ in range(8))
+    wish = wish_of(call, found, networks, reservation)
+    ids = await _accept(call, parts, wish, count)
+    await _keep_disk_config(parts, asked, ids)
+    if truth(asked.get("return_reservation_id", False)):
+        return Answer(202, {"reservation_id": reservation})
+    return _answer(call, ids[0], found)
+
+
+def _count(asked: Mapping[str, Any]) -> Count:
+    least = int(asked.get("min_count", 1))
+    most = int(asked.get("max_count", least))
+    if least > most:
+        raise BadRequest("min_count must be <= max_count")
+    return Count(least, most)
+
+
+def _refuse_unserved(asked: Mapping[str, Any]) -> None:
+    if asked.get("personality"):
+        raise BadRequest("personality files are not yet supported")
+    if asked.get("block_device_mapping"):
+        raise BadRequest("Invalid block_device_mapping: volumes are not yet served")
+    for device in asked.get("block_device_mapping_v2", ()):
+        image = device.get("uuid") or device.get("image_id")
+        if device.get("source_type") != "image" or device.get("destination_type", "local") not in {"local", None}:
+            raise BadRequest("Invalid block_device_mapping_v2: volumes are not yet served")
+        if image != asked.get("imageRef") or device.get("boot_index") not in {0, "0"}:
+            raise BadRequest("Invalid block_device_mapping_v2: a local image must be the server's own, with boot_index 0")
+    if len(asked.get("block_device_mapping_v2", ())) > 1:
+        raise BadRequest("Invalid block_device_mapping_v2: the image of the server stands there more than once")
+    if not asked.get("imageRef"):
+        raise BadRequest("Invalid imageRef provided: booting from a volume is not yet served")
+
+
+def _ask_policy(call: Call, asked: Mapping[str, Any]) -> None:
+    wanted = {
+        rules.ATTACH_NETWORK: isinstance(asked.get("networks"), list) and bool(asked["networks"]),
+        rules.TRUSTED_CERTIFICATES: bool(asked.get("trusted_image_certificates")),
+        rules.FORCED_HOST: ":" in asked.get("availability_zone", ""),
+        rules.REQUESTED_HOST: "host" in asked or "hypervisor_hostname" in asked,
+    }
+    for rule, needed in wanted.items():
+        if needed and not call.allows(rule, {}):
+            raise Forbidden(f"Policy doesn't allow {rule} to be performed.")
+
+
+async def _accept(call: Call, parts: ComputeParts, wish: Wish, count: Count) -> Sequence[str]:
+    """As many servers as the quota takes, from `most` down to `least`. Raises errors.OverQuota for what `most` met."""
+    refusal: OverQuota | None = None
+    for number in range(count.most, count.least - 1, -1):
+        try:
+            return await parts.acceptor.create(asked_by(call), numbered(wish, number))
+        except OverQuota as error:
+            refusal = refusal or error
+    raise refusal or OverQuota("Quota exceeded")
+
+
+async def _keep_disk_config(parts: ComputeParts, asked: Mapping[str, Any], ids: Sequence[str]) -> None:
+    # It has no effect here; it is only shown again, so it need not ride in the transaction that accepts.
+    if asked.get("OS-DCF:diskConfig", "MANUAL") == "MANUAL":
+        return
+
+    async def work(transaction: Transaction) -> None:
+        for server_id in ids:
+            await server_edits.edit_system_metadata(transaction, server_id, {"disk_config": "AUTO"})
+
+    await parts.database.transact(work)
+
+
+def _answer(call: Call, server_id: str, found: Found) -> Answer:
+    asked = call.body["server"]
+    shown = {
+        "id": server_id,
+        "links": server_links(call.root, bare_root(call.root), server_id),
+        "OS-DCF:diskConfig": asked.get("OS-DCF:diskConfig", "MANUAL"),
+        "security_groups": [{"name": name} for name in found.security_groups],
+        "adminPass": asked.get("adminPass") or "".join(secrets.choice(_PASSWORD) for _ in range(12)),
+    }
+    return Answer(202, {"server": shown}, {"Location": f"{call.root}/servers/{server_id}"})

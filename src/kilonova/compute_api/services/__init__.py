@@ -1,0 +1,1 @@
+"""Compute services of hosts, and the control processes beside them."""

@@ -1,0 +1,1 @@
+"""Words and rules: frozen values without I/O. Nothing here may import another part of Kilonova."""

@@ -1,0 +1,247 @@
+"""ACCEPT: the transaction that takes a request in. The server in cell0 or in its next state, the operation, the quota.
+
+After the commit conductors are woken; that message may be lost, because they look for themselves every second.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from kilonova.bus import Bus
+from kilonova.domain import lifecycle
+from kilonova.domain.clock import new_ordered_id, new_uuid, now
+from kilonova.domain.errors import Conflict, NotFound, OverQuota
+from kilonova.domain.operation import NewOperation
+from kilonova.domain.server import Server
+from kilonova.domain.wish import Wish
+from kilonova.operations.kinds import KINDS, Kind
+from kilonova.settings import QuotaSettings
+from kilonova.storage import group_locks, operations, quota_counts, servers
+from kilonova.storage.database import Database, Duplicate, Transaction
+from kilonova.storage.group_commit import GroupCommit
+from kilonova.storage.quota_counts import Counted
+
+WAKE_SUBJECT: Final = "wake.operations"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Who asked, and under which request id."""
+
+    request_id: str
+    user_id: str
+    project_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptSettings:
+    """Default limits, the most items of a transaction, and how many hosts a build may be tried on."""
+
+    quota: QuotaSettings
+    most: int = 64
+    max_attempts: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Creation:
+    """One accepted request for servers: all or none."""
+
+    new: Sequence[tuple[Server, Wish]]
+    operations: Sequence[NewOperation]
+
+    def counted(self) -> Counted:
+        """What it adds to its project's use."""
+        flavors = [server.flavor for server, _ in self.new]
+        return Counted(
+            self.new[0][0].project_id,
+            len(flavors),
+            sum(flavor.vcpus for flavor in flavors),
+            sum(flavor.memory_mb for flavor in flavors),
+        )
+
+
+class Acceptor:
+    """One process's way to take requests in."""
+
+    def __init__(self, database: Database, bus: Bus, settings: AcceptSettings) -> None:
+        self._database = database
+        self._bus = bus
+        self._settings = settings
+        self._creations: GroupCommit[_Creation, None] = GroupCommit("accept", self._create_group, settings.most)
+
+    async def create(self, asked: Asked, wishes: Sequence[Wish]) -> tuple[str, ...]:
+        """Accept new servers, all or none; their ids in order. Raises errors.OverQuota, errors.Conflict."""
+        new = [(_born(wish), wish) for wish in wishes]
+        kind = KINDS["create"]
+        content = {"attempts": self._settings.max_attempts}
+        await self._creations.submit(
+            _Creation(new, [_operation(kind, asked, server.id, lifecycle.CELL0, content) for server, _ in new])
+        )
+        await self._bus.publish(WAKE_SUBJECT, b"")
+        return tuple(server.id for server, _ in new)
+
+    async def act(self, asked: Asked, kind: str, server_id: str, content: Mapping[str, Any]) -> None:
+        """Accept an operation `kind` on a server. Raises errors.NotFound, errors.Conflict."""
+        known = KINDS[kind]
+
+        async def work(transaction: Transaction) -> None:
+            if known.takes_over:
+                await _take_over(transaction, known, asked, server_id)
+            else:
+                await _act(transaction, known, asked, server_id, content)
+
+        try:
+            await self._database.transact(work)
+        except Duplicate as error:
+            raise Conflict(f"Another operation is under way on instance {server_id}.") from error
+        await self._bus.publish(WAKE_SUBJECT, b"")
+
+    async def _create_group(self, creations: Sequence[_Creation]) -> list[None | Exception]:
+        async def work(transaction: Transaction) -> list[None | Exception]:
+            return await _create(transaction, creations, self._settings.quota)
+
+        return await self._database.transact(work)
+
+
+def _operation(kind: Kind, asked: Asked, server_id: str, cell: str, content: Mapping[str, Any]) -> NewOperation:
+    return NewOperation(
+        id=new_ordered_id(),
+        kind=kind.name,
+        version=kind.version,
+        server_id=server_id,
+        project_id=asked.project_id,
+        user_id=asked.user_id,
+        request_id=asked.request_id,
+        cell=cell,
+        exclusive=kind.exclusive,
+        input=content,
+    )
+
+
+def _born(wish: Wish) -> Server:
+    """The record of a server that was just asked for: in cell0, without a host."""
+    at = now()
+    state = lifecycle.after("create", lifecycle.State("building"))
+    return Server(
+        id=new_uuid(),
+        project_id=wish.project_id,
+        user_id=wish.user_id,
+        name=wish.name,
+        hostname=wish.hostname,
+        description=wish.description,
+        created_at=at,
+        updated_at=at,
+        launched_at=None,
+        terminated_at=None,
+        deleted=False,
+        vm_state=state.vm,
+        task_state=state.task,
+        power_state=state.power,
+        cell=lifecycle.CELL0,
+        host=None,
+        generation=0,
+        flavor=wish.flavor,
+        image_id=wish.image_id,
+        key_name=wish.key_name,
+        availability_zone=None,
+        pinned_zone=wish.zone or None,
+        config_drive=wish.config_drive,
+        user_data=wish.user_data,
+        metadata=wish.metadata,
+        system_metadata={},
+        addresses=(),
+        security_groups=wish.security_groups,
+        access_ip_v4=wish.access_ip_v4,
+        access_ip_v6=wish.access_ip_v6,
+        fault=None,
+        locked_by=None,
+        locked_reason=None,
+        group_id=wish.group_id or None,
+        reservation_id=wish.reservation_id,
+        launch_index=wish.launch_index,
+        root_device_name=wish.root_device_name,
+    )
+
+
+async def _create(transaction: Transaction, creations: Sequence[_Creation], defaults: QuotaSettings) -> list[None | Exception]:
+    verdicts: list[None | Exception] = await _group_verdicts(transaction, creations, defaults)
+    projects = [creation.new[0][0].project_id for creation in creations]
+    used = await quota_counts.lock(transaction, projects)
+    limits = await quota_counts.limits(transaction, projects)
+    admitted = []
+    for place, creation in enumerate(creations):
+        if verdicts[place] is not None:
+            continue
+        counted = creation.counted()
+        project = counted.project_id
+        verdicts[place] = _over(used[project], counted, limits.get(project, {}), defaults)
+        if verdicts[place] is None:
+            used[project] = used[project].plus(counted)
+            admitted.append(creation)
+    await servers.insert(transaction, [entry for creation in admitted for entry in creation.new])
+    await operations.insert(transaction, [entry for creation in admitted for entry in creation.operations])
+    await quota_counts.add(transaction, [creation.counted() for creation in admitted])
+    return verdicts
+
+
+async def _group_verdicts(
+    transaction: Transaction, creations: Sequence[_Creation], defaults: QuotaSettings
+) -> list[None | Exception]:
+    """Whether the server groups that are asked for take so many more members."""
+    wanted = sorted({wish.group_id for creation in creations for _, wish in creation.new if wish.group_id})
+    if not wanted:
+        return [None] * len(creations)
+    sizes = await group_locks.lock_sizes(transaction, wanted)
+    verdicts: list[None | Exception] = []
+    for creation in creations:
+        group_id = creation.new[0][1].group_id
+        most = defaults.server_group_members
+        if group_id and group_id not in sizes:
+            verdicts.append(NotFound(f"Instance group {group_id} could not be found."))
+        elif group_id and 0 <= most < sizes[group_id] + len(creation.new):
+            verdicts.append(OverQuota("Quota exceeded, too many servers in group"))
+        else:
+            if group_id:
+                sizes[group_id] += len(creation.new)
+            verdicts.append(None)
+    return verdicts
+
+
+def _over(used: Counted, wanted: Counted, limits: Mapping[str, int], defaults: QuotaSettings) -> OverQuota | None:
+    """The refusal where a limit would be passed, in the community's words."""
+    for name in ("instances", "cores", "ram"):
+        limit = limits.get(name, getattr(defaults, name))
+        have, more = getattr(used, name), getattr(wanted, name)
+        if 0 <= limit < have + more:
+            return OverQuota(f"Quota exceeded for {name}: Requested {more}, but already used {have} of {limit} {name}")
+    return None
+
+
+async def _act(transaction: Transaction, kind: Kind, asked: Asked, server_id: str, content: Mapping[str, Any]) -> None:
+    standing = await _locked(transaction, server_id)
+    state = lifecycle.after(kind.event_for(content), standing.state, server_id)
+    if standing.host is None:
+        raise Conflict(f"Instance {server_id} has no host, so it cannot {kind.name}: it was never placed.")
+    whole = {**content, "host": standing.host}
+    await operations.insert(transaction, [_operation(kind, asked, server_id, standing.cell, whole)])
+    await servers.save(transaction, [replace(standing, task_state=state.task, updated_at=now())])
+
+
+async def _take_over(transaction: Transaction, kind: Kind, asked: Asked, server_id: str) -> None:
+    """Delete does not ask, it takes: whatever runs on the server is cancelled and cleaned up from its intents."""
+    live = await operations.live_of_server(transaction, server_id)
+    standing = await _locked(transaction, server_id)
+    if any(name == kind.name for _, name in live):
+        return
+    touched = await operations.cancel(transaction, [operation_id for operation_id, _ in live], f"Ended by {kind.name}.")
+    hosts = sorted({*touched, *([standing.host] if standing.host else [])})
+    state = lifecycle.after(kind.event_for({}), standing.state, server_id)
+    await operations.insert(transaction, [_operation(kind, asked, server_id, standing.cell, {"hosts": hosts})])
+    await servers.save(transaction, [replace(standing, task_state=state.task, updated_at=now())])
+
+
+async def _locked(transaction: Transaction, server_id: str) -> servers.Standing:
+    standing = (await servers.lock(transaction, [server_id])).get(server_id)
+    if standing is None or standing.deleted:
+        raise NotFound(f"Instance {server_id} could not be found.")
+    return standing

@@ -1,0 +1,52 @@
+"""What this process knows of the cloud: the ledger's index and the topology, brought up to date by the change feed."""
+
+from kilonova.operations.ledger_index import LedgerIndex
+from kilonova.operations.planning import hosts_of
+from kilonova.placement.index import Index
+from kilonova.scheduling.hosts import Hosts
+from kilonova.storage import topology
+from kilonova.storage.database import Database
+from kilonova.storage.feed import Changes
+from kilonova.storage.topology import Topology
+
+
+class Cloud:
+    """One process's picture. Hosts change seldom and are read whole; amounts change all the time and come by the feed."""
+
+    def __init__(self, database: Database, ledger: LedgerIndex, default_zone: str) -> None:
+        self._database = database
+        self._ledger = ledger
+        self._default_zone = default_zone
+        self._stale = True
+        self.topology = Topology({}, {})
+        self.hosts: Hosts = hosts_of(self.topology, default_zone)
+        ledger.on_change.append(self._on_change)
+
+    @property
+    def index(self) -> Index:
+        """The ledger's index as of the last refresh."""
+        return self._ledger.index
+
+    async def refresh(self) -> None:
+        """Bring index and topology up to everything that was committed before the call."""
+        await self._ledger.refresh()
+        if not self._stale:
+            return
+        # Told of a change while it reads, it is stale again afterwards.
+        self._stale = False
+        async with self._database.read() as transaction:
+            fresh = await topology.read(transaction)
+        self.topology, self.hosts = fresh, hosts_of(fresh, self._default_zone)
+
+    def provider_name(self, provider_id: int) -> str:
+        """A provider's name, by which its host's driver knows it."""
+        return self.index.provider(provider_id).name
+
+    def is_up(self, host: str) -> bool:
+        """Whether a host counts as alive as of the last refresh."""
+        row = self.topology.hosts.get(host)
+        return row is not None and row.is_up
+
+    def _on_change(self, changes: Changes) -> None:
+        if changes.rebuild or changes.hosts or changes.aggregates:
+            self._stale = True

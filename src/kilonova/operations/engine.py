@@ -1,0 +1,141 @@
+"""The engine: takes operations under a lease, runs their functions, renews the leases, and ends what cannot go on.
+
+A conductor that loses a lease stops and undoes nothing: whoever holds it now goes on from what is on record.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import structlog
+
+from kilonova.bus import Bus, Message
+from kilonova.domain.errors import KilonovaError, LeaseLost, Unavailable
+from kilonova.domain.operation import Operation
+from kilonova.operations.accept import WAKE_SUBJECT
+from kilonova.operations.run import Run, RunParts, StepFailed
+from kilonova.operations.table import Definition
+from kilonova.storage import operations
+from kilonova.storage.operations import Lease
+
+log = structlog.get_logger(__name__)
+RENEWALS_A_LEASE: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSettings:
+    """`slots` is how many operations run at once; times in seconds."""
+
+    conductor: str
+    lease_seconds: float = 15.0
+    poll_seconds: float = 1.0
+    slots: int = 256
+    batch: int = 64
+
+
+class Engine:
+    """One conductor's engine."""
+
+    def __init__(self, table: Mapping[str, Definition], parts: RunParts, bus: Bus, settings: EngineSettings) -> None:
+        self._table = table
+        self._parts = parts
+        self._bus = bus
+        self._settings = settings
+        self._lease = Lease(settings.conductor, int(settings.lease_seconds * 1_000_000))
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._loops: list[asyncio.Task[None]] = []
+        self._wake = asyncio.Event()
+
+    @property
+    def running(self) -> int:
+        """How many operations run now."""
+        return len(self._running)
+
+    async def start(self) -> None:
+        """Begin to take and run operations."""
+        await self._bus.subscribe(WAKE_SUBJECT, self._on_wake)
+        self._wake.set()
+        for name, loop in (("take", self._take_loop()), ("renew", self._renew_loop())):
+            self._loops.append(asyncio.create_task(loop, name=f"engine:{name}"))
+
+    async def stop(self) -> None:
+        """Stop taking, stop running, and let go of what was held, so that others need not wait for the lease."""
+        held = list(self._running)
+        await self.drop()
+        if held:
+            await self._parts.database.transact(lambda tx: operations.let_go(tx, self._settings.conductor, held))
+
+    async def drop(self) -> None:
+        """Stop at once and leave everything as it lies, as a crash would; leases run out by themselves."""
+        tasks = [*self._loops, *self._running.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._loops.clear()
+        self._running.clear()
+
+    async def _on_wake(self, message: Message) -> None:
+        self._wake.set()
+
+    async def _take_loop(self) -> None:
+        while True:
+            try:
+                async with asyncio.timeout(self._settings.poll_seconds):
+                    await self._wake.wait()
+            except TimeoutError:
+                # A wake-up may be lost: look all the same.
+                pass
+            self._wake.clear()
+            try:
+                while await self._take():
+                    await asyncio.sleep(0)
+            except Unavailable as error:
+                log.warning("engine.cannot_take", reason=str(error))
+                await asyncio.sleep(self._settings.poll_seconds)
+
+    async def _take(self) -> bool:
+        """Take what is free; whether there may be more."""
+        room = min(self._settings.slots - len(self._running), self._settings.batch)
+        if room <= 0:
+            return False
+        kinds = list(self._table)
+        taken = await self._parts.database.transact(lambda tx: operations.take(tx, self._lease, kinds, room))
+        for operation in taken:
+            task = asyncio.create_task(self._run(operation), name=f"operation:{operation.id}")
+            self._running[operation.id] = task
+        return len(taken) == room
+
+    async def _renew_loop(self) -> None:
+        while True:
+            await asyncio.sleep(self._settings.lease_seconds / RENEWALS_A_LEASE)
+            if not self._running:
+                continue
+            try:
+                await self._parts.database.transact(lambda tx: operations.renew(tx, self._lease))
+            except Unavailable as error:
+                log.warning("engine.cannot_renew", reason=str(error))
+
+    async def _run(self, operation: Operation) -> None:
+        definition = self._table[operation.kind]
+        run = Run(operation, self._parts)
+        try:
+            await self._to_the_end(definition, run)
+        except LeaseLost:
+            log.info("operation.lease_lost", operation=operation.id, kind=operation.kind, server=operation.server_id)
+        except Exception:  # noqa: BLE001 - the engine holds the last net: the lease runs out and the next holder tries
+            log.exception("operation.broke", operation=operation.id, kind=operation.kind, server=operation.server_id)
+        finally:
+            self._running.pop(operation.id, None)
+            self._wake.set()
+
+    async def _to_the_end(self, definition: Definition, run: Run) -> None:
+        if definition.kind.version != run.operation.version:
+            raise KilonovaError(f"operation {run.operation.id} was defined at version {run.operation.version}")
+        try:
+            await definition.run(run)
+        except LeaseLost:
+            raise
+        except (StepFailed, KilonovaError) as failure:
+            log.warning("operation.failed", operation=run.operation.id, kind=run.operation.kind, reason=str(failure))
+            await definition.fail(run, str(failure))

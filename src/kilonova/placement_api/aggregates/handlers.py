@@ -1,0 +1,46 @@
+"""A provider's aggregates."""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from kilonova.domain.ledger import ANY, Expected
+from kilonova.domain.resources import Provider
+from kilonova.http.calls import Answer, Call
+from kilonova.placement_api.lookups import provider_of
+from kilonova.placement_api.parts import PlacementParts
+from kilonova.placement_api.replies import reply
+from kilonova.storage.database import Transaction
+from kilonova.storage.provider_contents import set_aggregates
+
+_WITH_GENERATION: Final = 19
+
+
+async def show(call: Call, parts: PlacementParts) -> Answer:
+    """GET /resource_providers/{uuid}/aggregates."""
+    return reply(call, _shown(call, (await provider_of(call, parts)).provider))
+
+
+async def update_list(call: Call, parts: PlacementParts) -> Answer:
+    """PUT /resource_providers/{uuid}/aggregates before 1.19: the bare list, without a generation."""
+    return await _update(call, parts, call.body, ANY)
+
+
+async def update(call: Call, parts: PlacementParts) -> Answer:
+    """PUT /resource_providers/{uuid}/aggregates from 1.19 on."""
+    return await _update(call, parts, call.body["aggregates"], int(call.body["resource_provider_generation"]))
+
+
+async def _update(call: Call, parts: PlacementParts, aggregates: Iterable[str], generation: Expected) -> Answer:
+    provider = (await provider_of(call, parts)).provider
+
+    async def work(transaction: Transaction) -> Provider:
+        return await set_aggregates(transaction, provider.id, generation, frozenset(aggregates))
+
+    return reply(call, _shown(call, await parts.database.transact(work)))
+
+
+def _shown(call: Call, provider: Provider) -> dict[str, Any]:
+    shown: dict[str, Any] = {"aggregates": sorted(provider.aggregates)}
+    if call.version >= _WITH_GENERATION:
+        shown["resource_provider_generation"] = provider.generation
+    return shown

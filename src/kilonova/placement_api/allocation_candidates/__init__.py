@@ -1,0 +1,1 @@
+"""Allocation candidates: every way to meet a request."""

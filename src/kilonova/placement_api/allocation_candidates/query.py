@@ -1,0 +1,145 @@
+"""Reading a candidate query: which parameters and suffixes a version knows, and the groups that they make. Pure."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from kilonova.domain.errors import BadRequest
+from kilonova.domain.resources import CandidateQuery, RequestGroup
+from kilonova.placement_api.errors import BadValue, DuplicateKey, MissingValue
+from kilonova.placement_api.queries import Terms, read_member_of, read_resources, read_root_traits, read_traits, read_uuid
+
+Values = Mapping[str, tuple[str, ...]]
+
+_SINCE: Final = {"resources": 10, "required": 17, "member_of": 21, "in_tree": 31}
+_WHOLE_SINCE: Final = {"limit": 16, "group_policy": 25, "root_required": 35, "same_subtree": 36}
+_NUMBERED: Final = 25
+_NAMED: Final = 33
+_RESOURCELESS: Final = 36
+_TREE_ALONE: Final = 1001
+_KEY: Final = re.compile(r"(resources|required|member_of|in_tree)(.*)", re.DOTALL)
+_NUMBER: Final = re.compile(r"[1-9][0-9]*")
+_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query and how many candidates are wanted; None for all."""
+
+    query: CandidateQuery
+    limit: int | None
+
+    @property
+    def classes(self) -> frozenset[str]:
+        """Every resource class that is named."""
+        return frozenset(name for group in self.query.groups for name in group.resources)
+
+    @property
+    def traits(self) -> frozenset[str]:
+        """Every trait that is named."""
+        query = self.query
+        inside = (frozenset().union(*group.required, group.forbidden) for group in query.groups)
+        return frozenset().union(query.root_required, query.root_forbidden, *inside)
+
+
+def read_query(values: Values, version: int) -> Asked:
+    """The query that the parameters make at a version. Raises BadRequest."""
+    by_suffix: dict[str, dict[str, tuple[str, ...]]] = {}
+    whole: dict[str, tuple[str, ...]] = {}
+    for key, given in values.items():
+        if _WHOLE_SINCE.get(key, version + 1) <= version:
+            whole[key] = given
+            continue
+        name, suffix = _split(key, version)
+        by_suffix.setdefault(suffix, {})[name] = given
+    groups = tuple(_group(suffix, by_suffix[suffix], version) for suffix in sorted(by_suffix))
+    subtrees = tuple(frozenset(value.split(",")) for value in whole.get("same_subtree", ()))
+    _check_resources(groups, subtrees, version)
+    _check_subtrees(groups, subtrees)
+    policy = _policy(groups, whole.get("group_policy", ()))
+    root = _root(whole.get("root_required", ()), version)
+    query = CandidateQuery(groups, policy, subtrees, frozenset().union(*root.required), root.forbidden)
+    return Asked(query, _limit(whole.get("limit", ())))
+
+
+def _split(key: str, version: int) -> tuple[str, str]:
+    match = _KEY.fullmatch(key)
+    if match is not None and _SINCE[match[1]] <= version:
+        name, suffix = match[1], match[2]
+        if not suffix:
+            return name, ""
+        form = _NAME if version >= _NAMED else _NUMBER
+        if version >= _NUMBERED and form.fullmatch(suffix):
+            return name, suffix
+    raise BadRequest(f"Invalid query string parameters: Additional properties are not allowed ({key!r} was unexpected)")
+
+
+def _group(suffix: str, given: Values, version: int) -> RequestGroup:
+    required = read_traits(f"required{suffix}", given.get("required", ()), version)
+    member_of = read_member_of(f"member_of{suffix}", given.get("member_of", ()), version)
+    in_tree = given.get("in_tree")
+    if in_tree is not None and len(in_tree) > 1:
+        raise DuplicateKey(f"Query parameter in_tree{suffix} may be given only once.")
+    return RequestGroup(
+        suffix=suffix,
+        resources=read_resources(f"resources{suffix}", given["resources"][-1]) if "resources" in given else {},
+        required=required.required,
+        forbidden=required.forbidden,
+        member_of=member_of.required,
+        forbidden_aggregates=member_of.forbidden,
+        in_tree=None if in_tree is None else read_uuid(f"in_tree{suffix}", in_tree[0]),
+    )
+
+
+def _check_resources(groups: tuple[RequestGroup, ...], subtrees: tuple[frozenset[str], ...], version: int) -> None:
+    """Who asks for nothing must at least hang together with somebody who does, or (own versions) name a tree."""
+    in_subtree = frozenset().union(*subtrees)
+    for group in groups:
+        if group.resources or (version >= _TREE_ALONE and not group.suffix and group.in_tree is not None):
+            continue
+        if not group.suffix:
+            raise MissingValue("All request groups must specify resources: the unsuffixed one has none.")
+        if version < _RESOURCELESS:
+            raise MissingValue(f"All request groups must specify resources: group {group.suffix} has none.")
+        if group.suffix not in in_subtree:
+            raise BadValue(f"Resourceless suffixed group request should be specified in same_subtree query param: {group.suffix}")
+    alone = version >= _TREE_ALONE and any(group.in_tree for group in groups if not group.suffix)
+    if not alone and not any(group.resources for group in groups):
+        raise MissingValue("There must be at least one resources or resources[$S] parameter.")
+
+
+def _check_subtrees(groups: tuple[RequestGroup, ...], subtrees: tuple[frozenset[str], ...]) -> None:
+    known = {group.suffix for group in groups}
+    for suffixes in subtrees:
+        if "" in suffixes:
+            raise BadValue("Empty string (unsuffixed group) can not be specified in `same_subtree`")
+        unknown = suffixes - known
+        if unknown:
+            raise BadValue(f"Real suffixes should be specified in `same_subtree`, not {', '.join(sorted(unknown))}")
+
+
+def _policy(groups: tuple[RequestGroup, ...], given: tuple[str, ...]) -> str | None:
+    if not given:
+        # A group that asks for nothing cannot get into another one's way.
+        if sum(1 for group in groups if group.suffix and group.resources) > 1:
+            raise MissingValue('The "group_policy" parameter is required when specifying more than one "resources{N}" parameter.')
+        return None
+    if given[-1] not in ("none", "isolate"):
+        raise BadRequest(f"Invalid query string parameters: group_policy must be none or isolate, not {given[-1]!r}")
+    return given[-1]
+
+
+def _root(given: tuple[str, ...], version: int) -> Terms:
+    if len(given) > 1:
+        raise DuplicateKey("Query parameter root_required may be given only once.")
+    return read_root_traits(given, version)
+
+
+def _limit(given: tuple[str, ...]) -> int | None:
+    if not given:
+        return None
+    # Nineteen digits are the most that a machine's number can have.
+    if len(given) > 1 or not re.fullmatch(r"0*[1-9][0-9]{0,18}", given[0]):
+        raise BadRequest(f"Invalid query string parameters: limit must be a whole number of at least 1, not {', '.join(given)!r}")
+    return int(given[0])

@@ -1,0 +1,1 @@
+"""Allocations: what consumers hold."""

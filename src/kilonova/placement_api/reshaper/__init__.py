@@ -1,0 +1,1 @@
+"""The reshaper: moves inventories and allocations together."""

@@ -1,0 +1,22 @@
+"""What a request to the reshaper looks like."""
+
+from typing import Final
+
+from kilonova.http.shapes import Field, Shape
+from kilonova.placement_api.allocations.schema import UUID_PATTERN, ByConsumer
+from kilonova.placement_api.inventories.schema import INVENTORIES
+
+_INVENTORIES: Final = {
+    "type": "object",
+    "minProperties": 1,
+    "patternProperties": {
+        UUID_PATTERN: {
+            "type": "object",
+            "properties": {"resource_provider_generation": {"type": "integer"}, "inventories": INVENTORIES},
+            "required": ["resource_provider_generation", "inventories"],
+            "additionalProperties": False,
+        }
+    },
+    "additionalProperties": False,
+}
+POST: Final = Shape([Field("inventories", _INVENTORIES, required=True), Field("allocations", ByConsumer(), required=True)])

@@ -1,0 +1,1 @@
+"""Resource classes: names of what providers have amounts of."""

@@ -1,0 +1,1 @@
+"""Resource providers: the nodes of the ledger's trees."""

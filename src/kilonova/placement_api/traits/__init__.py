@@ -1,0 +1,1 @@
+"""Traits: names of qualities, and which provider has which."""

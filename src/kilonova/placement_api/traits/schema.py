@@ -1,0 +1,27 @@
+"""What requests about traits look like."""
+
+from typing import Final
+
+from kilonova.http.shapes import Field, Shape
+
+CUSTOM_PATTERN: Final = "^CUSTOM_[A-Z0-9_]+$"
+_FILTER: Final = r"^(in:[A-Z0-9_]+(,[A-Z0-9_]+)*|startswith:[A-Z0-9_]+)$"
+LIST: Final = Shape(
+    [
+        Field("name", {"type": "array", "items": {"type": "string", "pattern": _FILTER}, "maxItems": 1}),
+        Field(
+            "associated",
+            {"type": "array", "items": {"type": "string", "pattern": "^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])$"}, "maxItems": 1},
+        ),
+    ]
+)
+PUT_OF_PROVIDER: Final = Shape(
+    [
+        Field(
+            "traits",
+            {"type": "array", "items": {"type": "string", "pattern": "^[A-Z0-9_]{1,255}$"}, "uniqueItems": True},
+            required=True,
+        ),
+        Field("resource_provider_generation", {"type": "integer"}, required=True),
+    ]
+)

@@ -1,0 +1,1 @@
+"""Usages: what is held, of a provider or by a project."""

@@ -1,0 +1,25 @@
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from kilonova.companions.image.embedded import EmbeddedImages
+from kilonova.companions.image.face import image_face
+from kilonova.companions.image.files import ImageFiles
+from kilonova.companions.image.parts import ImageParts
+from kilonova.storage.migrate import upgrade
+from kilonova.storage.sqlite import SqliteDatabase
+
+from .cloud import URL, ImageCloud, Names
+
+
+@pytest.fixture
+async def cloud(tmp_path: Path) -> AsyncIterator[ImageCloud]:
+    database = SqliteDatabase(":memory:")
+    await upgrade(database)
+    service = EmbeddedImages(database, ImageFiles(tmp_path))
+    transport = httpx.ASGITransport(app=image_face(ImageParts(service, 1000), Names(), f"{URL}/identity"))
+    async with httpx.AsyncClient(transport=transport, base_url=URL) as http:
+        yield ImageCloud(service, tmp_path, http)
+    await database.close()
