@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 import os_traits
 
+from kilonova.agent.dispatch import CHAOS_POINTS
 from kilonova.agent.journal import Journal
 from kilonova.agent.process import Agent, Links
 from kilonova.agent.settings import AgentSettings
@@ -48,12 +49,16 @@ from kilonova.operations.cloud import Cloud
 from kilonova.operations.commands import CommandLimits, HostCommands
 from kilonova.operations.end import Ender
 from kilonova.operations.engine import Engine, EngineSettings
+from kilonova.operations.guarded_networks import POINTS as NETWORK_POINTS
+from kilonova.operations.guarded_networks import GuardedNetworks
 from kilonova.operations.ledger_index import LedgerIndex
+from kilonova.operations.place import POINT as SCHEDULE_POINT
 from kilonova.operations.place import Placer, PlaceSettings
 from kilonova.operations.planning import Planner
 from kilonova.operations.reads import HostReads
 from kilonova.operations.records import Recorder
 from kilonova.operations.run import RunLimits, RunParts
+from kilonova.operations.secrets import Keyring
 from kilonova.operations.table import POINTS, TABLE
 from kilonova.own_api.parts import OwnParts
 from kilonova.own_api.routes import CHAOS, KILONOVA
@@ -63,6 +68,7 @@ from kilonova.placement_api.parts import PlacementParts
 from kilonova.reconcilers import housekeeping
 from kilonova.reconcilers.housekeeping import checkpoint, dead_cards, feed_tail
 from kilonova.reconcilers.liveness import Liveness, LivenessSettings
+from kilonova.reconcilers.presence import CONDUCTOR_BINARIES, announce, presence
 from kilonova.reconcilers.registration import Registration
 from kilonova.scheduling.settings import SelectSettings
 from kilonova.settings import (
@@ -130,20 +136,23 @@ class Ground:
     chaos: ChaosRules
     ledger: LedgerIndex
     cloud: Cloud
+    keyring: Keyring
 
 
 def make_ground(settings: Settings, database: Database, bus: Bus, chaos: ChaosRules) -> Ground:
     """The ground of one process: its picture of the cloud belongs to it."""
-    chaos.know(POINTS)
+    chaos.know((*POINTS, *CHAOS_POINTS, *NETWORK_POINTS, SCHEDULE_POINT))
     ledger = LedgerIndex(database)
-    return Ground(settings, database, bus, chaos, ledger, Cloud(database, ledger, settings.api.default_zone))
+    keyring = Keyring.of_file(Path(settings.state.directory) / "operations.keys")
+    cloud = Cloud(database, ledger, settings.api.default_zone)
+    return Ground(settings, database, bus, chaos, ledger, cloud, keyring)
 
 
 def make_acceptor(ground: Ground) -> Acceptor:
     """How the HTTP faces take requests in."""
     settings = ground.settings
     accept = AcceptSettings(settings.quota, settings.conductor.batch, settings.scheduler.max_attempts)
-    return Acceptor(ground.database, ground.bus, accept)
+    return Acceptor(ground.database, ground.bus, ground.keyring, accept)
 
 
 @dataclass(slots=True)
@@ -201,11 +210,12 @@ def make_conductor(ground: Ground, networks: NetworkService) -> Conductor:
         database=database,
         cloud=cloud,
         recorder=Recorder(database, batch),
-        placer=Placer(database, cloud, planner, PlaceSettings(batch, ground.settings.scheduler.replans)),
+        placer=Placer(database, cloud, planner, ground.chaos, PlaceSettings(batch, ground.settings.scheduler.replans)),
         ender=Ender(database, batch),
         commands=commands,
-        networks=networks,
+        networks=GuardedNetworks(networks, ground.chaos, settings.companion_seconds),
         chaos=ground.chaos,
+        keyring=ground.keyring,
         limits=RunLimits(settings.command_seconds, settings.retry_seconds, settings.command_seconds),
         show_amounts=ground.settings.api.show_amounts,
     )
@@ -276,9 +286,15 @@ async def open_companions(ground: Ground) -> Companions:
     return Companions(identity, images, EmbeddedNetwork(ground.database))
 
 
-def start_chores(ground: Ground, companions: Companions) -> asyncio.Task[None]:
+async def start_chores(ground: Ground, companions: Companions) -> asyncio.Task[None]:
     """The chores of a process that conducts."""
-    chores = [feed_tail(ground.database, FEED_KEPT), dead_cards(ground.database, companions.networks)]
+    host = socket.gethostname()
+    await announce(ground.database, host, CONDUCTOR_BINARIES)
+    chores = [
+        feed_tail(ground.database, FEED_KEPT),
+        dead_cards(ground.database, companions.networks),
+        presence(ground.database, host, CONDUCTOR_BINARIES),
+    ]
     if isinstance(ground.database, SqliteDatabase):
         chores.append(checkpoint(ground.database, ground.settings.database.checkpoint_seconds))
     return asyncio.create_task(housekeeping.run(chores), name="chores")
@@ -321,6 +337,7 @@ def _compute_faces(
         networks=companions.networks,
         bus=ground.bus,
         api=settings.api,
+        compute=settings.compute,
         quota=settings.quota,
         scheduler=settings.scheduler,
         traits=STANDARD_TRAITS,

@@ -79,7 +79,7 @@ async def _conductor(settings: Settings, chaos: ChaosRules) -> None:
     companions = await assembly.open_companions(ground)
     worker = assembly.make_conductor(ground, companions.networks)
     await worker.start()
-    chores = assembly.start_chores(ground, companions)
+    chores = await assembly.start_chores(ground, companions)
     click.echo("ready")
     await asked.wait()
     chores.cancel()

@@ -19,7 +19,6 @@ from kilonova.bus.chaos import ChaosRules
 from kilonova.cli import serving
 from kilonova.cli.logging import configure
 from kilonova.cli.settings_commands import read_settings
-from kilonova.domain.errors import KilonovaError
 from kilonova.settings import Settings
 from kilonova.storage import migrate, operations
 from kilonova.storage.database import Database
@@ -115,9 +114,11 @@ async def _up(settings: Settings, wanted: UpOptions) -> None:
     chaos = ChaosRules(enabled=wanted.chaos)
     ground = assembly.make_ground(settings, database, bus, chaos)
     companions = await assembly.open_companions(ground)
+    # Nobody else serves this directory, so what is still being uploaded never will be.
+    await companions.images.recover()
     conductor = assembly.make_conductor(ground, companions.networks)
     await conductor.start()
-    chores = assembly.start_chores(ground, companions)
+    chores = await assembly.start_chores(ground, companions)
     journal = Journal(wanted.state / "agents.sqlite")
     agents = _agents(ground, journal, wanted)
     await asyncio.gather(*(agent.start() for agent in agents))

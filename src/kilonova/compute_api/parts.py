@@ -7,7 +7,7 @@ from kilonova.companions.image.contract import ImageService
 from kilonova.companions.network.contract import NetworkService
 from kilonova.operations.accept import Acceptor
 from kilonova.operations.reads import HostReads
-from kilonova.settings import ApiSettings, QuotaSettings, SchedulerSettings
+from kilonova.settings import ApiSettings, ComputeSettings, QuotaSettings, SchedulerSettings
 from kilonova.storage.database import Database
 
 
@@ -22,6 +22,7 @@ class ComputeParts:
     networks: NetworkService
     bus: Bus
     api: ApiSettings
+    compute: ComputeSettings
     quota: QuotaSettings
     scheduler: SchedulerSettings
     traits: frozenset[str]

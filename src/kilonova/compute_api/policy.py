@@ -8,7 +8,7 @@ BASE: Final[Mapping[str, str]] = {
     "admin_or_owner": "role:admin or project_id:%(project_id)s",
     "admin_api": "role:admin",
     "project_member_or_admin": "role:admin or (role:member and project_id:%(project_id)s)",
-    "project_reader_or_admin": "role:admin or (role:reader and project_id:%(project_id)s) or (role:member and project_id:%(project_id)s)",
+    "project_reader_or_admin": "role:admin or ((role:reader or role:member) and project_id:%(project_id)s)",
 }
 
 # Servers and what hangs on them.

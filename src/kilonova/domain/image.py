@@ -6,7 +6,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """One image of the image service. `min_disk_gb` and `min_ram_mb` are 0 where it asks nothing; `size_bytes` is None before upload."""
+    """One image of the image service. `min_disk_gb` and `min_ram_mb` are 0 where it asks nothing.
+
+    `size_bytes` is None before upload.
+    """
 
     id: str
     name: str

@@ -45,6 +45,7 @@ class Wish:
     reservation_id: str = ""
     launch_index: int = 0
     root_device_name: str = "/dev/vda"
+    disk_config: str = "MANUAL"
 
     def to_json(self) -> str:
         """The wish as it is stored."""

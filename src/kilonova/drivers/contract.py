@@ -36,6 +36,7 @@ class Guest:
     metadata: Mapping[str, str] = field(default_factory=dict)
     ports: tuple[GuestPort, ...] = ()
     allocations: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    admin_password: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,7 @@ class Face:
             answer = await self._answer(scope, receive, headers, request_id, extra)
         except KilonovaError as error:
             answer = self._refusal(error, request_id)
-        except Exception as error:  # noqa: BLE001 - the last resort: the caller gets an id, the log the trace
+        except Exception as error:
             log.exception("request.failed", request_id=request_id, path=scope["path"], method=scope["method"])
             sentence = f"Unexpected error ({type(error).__name__}). The log has it under {request_id}."
             body = self.settings.errors(500, "kilonova.unexpected", sentence, request_id)
@@ -118,6 +118,9 @@ class Face:
         self, scope: Scope, receive: Any, headers: Mapping[str, str], request_id: str, extra: dict[str, str]
     ) -> Answer:
         path = scope["path"][len(self.settings.prefix) :] or "/"
+        if "\x00" in path or b"%00" in scope["query_string"]:
+            # No name or id has it, and PostgreSQL's text cannot hold it.
+            raise BadRequest("The address holds a NUL character.")
         if self.settings.legacy_project:
             path = _PROJECT.sub("", path, count=1)
         rows, found = self._rows(scope["method"], path)
@@ -189,7 +192,7 @@ class Face:
                 raise BadRequest("The request needs a body and has none.")
             return None
         kind = headers.get("content-type", "application/json").partition(";")[0].strip().lower()
-        if not kind.startswith("application/") or not kind.endswith("json") and "json" not in kind:
+        if not kind.startswith("application/") or (not kind.endswith("json") and "json" not in kind):
             raise UnsupportedMedia(f"The media type {kind} is not supported, use application/json")
         try:
             body = orjson.loads(data)

@@ -15,13 +15,16 @@ from kilonova.domain.operation import NewOperation
 from kilonova.domain.server import Server
 from kilonova.domain.wish import Wish
 from kilonova.operations.kinds import KINDS, Kind
+from kilonova.operations.secrets import Keyring
 from kilonova.settings import QuotaSettings
-from kilonova.storage import group_locks, operations, quota_counts, servers
+from kilonova.storage import group_locks, operations, quota_counts, quotas, servers
 from kilonova.storage.database import Database, Duplicate, Transaction
 from kilonova.storage.group_commit import GroupCommit
 from kilonova.storage.quota_counts import Counted
 
 WAKE_SUBJECT: Final = "wake.operations"
+COUNTED: Final = ("instances", "cores", "ram")
+"""What of a project is counted when it asks for servers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,11 @@ class _Creation:
     new: Sequence[tuple[Server, Wish]]
     operations: Sequence[NewOperation]
 
+    @property
+    def who(self) -> tuple[str, str]:
+        """Project and user."""
+        return self.new[0][0].project_id, self.new[0][0].user_id
+
     def counted(self) -> Counted:
         """What it adds to its project's use."""
         flavors = [server.flavor for server, _ in self.new]
@@ -63,20 +71,24 @@ class _Creation:
 class Acceptor:
     """One process's way to take requests in."""
 
-    def __init__(self, database: Database, bus: Bus, settings: AcceptSettings) -> None:
+    def __init__(self, database: Database, bus: Bus, keyring: Keyring, settings: AcceptSettings) -> None:
         self._database = database
         self._bus = bus
+        self._keyring = keyring
         self._settings = settings
         self._creations: GroupCommit[_Creation, None] = GroupCommit("accept", self._create_group, settings.most)
 
-    async def create(self, asked: Asked, wishes: Sequence[Wish]) -> tuple[str, ...]:
-        """Accept new servers, all or none; their ids in order. Raises errors.OverQuota, errors.Conflict."""
+    async def create(self, asked: Asked, wishes: Sequence[Wish], secret: Mapping[str, Any] | None = None) -> tuple[str, ...]:
+        """Accept new servers, all or none; their ids in order. `secret` rides on each, sealed, until it ends.
+
+        Raises errors.OverQuota, errors.NotFound for a server group that is not there.
+        """
         new = [(_born(wish), wish) for wish in wishes]
-        kind = KINDS["create"]
         content = {"attempts": self._settings.max_attempts}
-        await self._creations.submit(
-            _Creation(new, [_operation(kind, asked, server.id, lifecycle.CELL0, content) for server, _ in new])
-        )
+        made = [_operation(KINDS["create"], asked, server.id, lifecycle.CELL0, content) for server, _ in new]
+        if secret:
+            made = [replace(entry, secret=self._keyring.seal(entry.id, secret)) for entry in made]
+        await self._creations.submit(_Creation(new, made))
         await self._bus.publish(WAKE_SUBJECT, b"")
         return tuple(server.id for server, _ in new)
 
@@ -148,7 +160,7 @@ def _born(wish: Wish) -> Server:
         config_drive=wish.config_drive,
         user_data=wish.user_data,
         metadata=wish.metadata,
-        system_metadata={},
+        system_metadata={} if wish.disk_config == "MANUAL" else {"disk_config": wish.disk_config},
         addresses=(),
         security_groups=wish.security_groups,
         access_ip_v4=wish.access_ip_v4,
@@ -168,15 +180,20 @@ async def _create(transaction: Transaction, creations: Sequence[_Creation], defa
     projects = [creation.new[0][0].project_id for creation in creations]
     used = await quota_counts.lock(transaction, projects)
     limits = await quota_counts.limits(transaction, projects)
+    used_by_user = await _used_by_limited_users(transaction, creations, limits)
     admitted = []
     for place, creation in enumerate(creations):
         if verdicts[place] is not None:
             continue
-        counted = creation.counted()
+        counted, who = creation.counted(), creation.who
         project = counted.project_id
-        verdicts[place] = _over(used[project], counted, limits.get(project, {}), defaults)
+        verdicts[place] = _over(used[project], counted, _project_limits(limits[project], defaults))
+        if verdicts[place] is None and who in used_by_user:
+            verdicts[place] = _over(used_by_user[who], counted, _user_limits(limits[project], who[1]))
         if verdicts[place] is None:
             used[project] = used[project].plus(counted)
+            if who in used_by_user:
+                used_by_user[who] = used_by_user[who].plus(counted)
             admitted.append(creation)
     await servers.insert(transaction, [entry for creation in admitted for entry in creation.new])
     await operations.insert(transaction, [entry for creation in admitted for entry in creation.operations])
@@ -207,10 +224,30 @@ async def _group_verdicts(
     return verdicts
 
 
-def _over(used: Counted, wanted: Counted, limits: Mapping[str, int], defaults: QuotaSettings) -> OverQuota | None:
+def _project_limits(found: Mapping[str, int], defaults: QuotaSettings) -> Mapping[str, int]:
+    return {name: found.get(name, getattr(defaults, name)) for name in COUNTED}
+
+
+def _user_limits(found: Mapping[str, int], user_id: str) -> Mapping[str, int]:
+    keys = {name: f"{user_id}/{name}" for name in COUNTED}
+    return {name: found[key] for name, key in keys.items() if key in found}
+
+
+async def _used_by_limited_users(
+    transaction: Transaction, creations: Sequence[_Creation], limits: Mapping[str, Mapping[str, int]]
+) -> dict[tuple[str, str], Counted]:
+    """What those users have who have limits of their own; they are few, so it is counted anew."""
+    found = {}
+    for project, user_id in sorted({creation.who for creation in creations}):
+        if _user_limits(limits[project], user_id):
+            usage = await quotas.user_usage_of(transaction, project, user_id)
+            found[project, user_id] = Counted(project, usage.instances, usage.cores, usage.ram)
+    return found
+
+
+def _over(used: Counted, wanted: Counted, limits: Mapping[str, int]) -> OverQuota | None:
     """The refusal where a limit would be passed, in the community's words."""
-    for name in ("instances", "cores", "ram"):
-        limit = limits.get(name, getattr(defaults, name))
+    for name, limit in limits.items():
         have, more = getattr(used, name), getattr(wanted, name)
         if 0 <= limit < have + more:
             return OverQuota(f"Quota exceeded for {name}: Requested {more}, but already used {have} of {limit} {name}")

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import orjson
 import structlog
 
 from kilonova.bus import Bus, Message, Subscription, word
@@ -18,8 +19,6 @@ from kilonova.bus.messages import (
     encode_commands,
 )
 from kilonova.domain.errors import KilonovaError, Unavailable
-
-import orjson
 
 log = structlog.get_logger(__name__)
 

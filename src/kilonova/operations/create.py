@@ -27,7 +27,8 @@ async def create(run: Run) -> None:
             return
         try:
             ports = await _cards(run, wish, placed, attempt)
-            await run.command("build", placed["host"], _guest(wish, placed, ports), attempt)
+            content = {**_guest(wish, placed, ports), **run.secret()}
+            await run.command("build", placed["host"], content, attempt)
         except StepFailed as failure:
             failures[placed["host"]] = str(failure)
             await destroy(run, placed["host"], attempt)

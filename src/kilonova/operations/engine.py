@@ -88,8 +88,9 @@ class Engine:
                 pass
             self._wake.clear()
             try:
-                while await self._take():
-                    await asyncio.sleep(0)
+                more = True
+                while more:
+                    more = await self._take()
             except Unavailable as error:
                 log.warning("engine.cannot_take", reason=str(error))
                 await asyncio.sleep(self._settings.poll_seconds)
@@ -123,7 +124,7 @@ class Engine:
             await self._to_the_end(definition, run)
         except LeaseLost:
             log.info("operation.lease_lost", operation=operation.id, kind=operation.kind, server=operation.server_id)
-        except Exception:  # noqa: BLE001 - the engine holds the last net: the lease runs out and the next holder tries
+        except Exception:
             log.exception("operation.broke", operation=operation.id, kind=operation.kind, server=operation.server_id)
         finally:
             self._running.pop(operation.id, None)

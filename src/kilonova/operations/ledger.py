@@ -4,7 +4,7 @@
 requests (PLACE) uses the steps: whoever is not admitted costs the others nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -58,6 +58,12 @@ class Claims:
         """The consumers that existed when the locks were taken."""
         return frozenset(self._before)
 
+    def check_units(self, *writes: ConsumerWrite) -> None:
+        """Hold all amounts against min_unit, max_unit and step_size, those that a consumer has already, too. Raises BadAmount."""
+        for write in writes:
+            amounts = _flat(write.allocations)
+            claims.verify(self._roomy(amounts), {}, amounts, self._names)
+
     async def write(self, transaction: Transaction) -> None:
         """Write all that was admitted, in the transaction that holds the locks. Raises StaleGeneration."""
         written = [
@@ -74,11 +80,14 @@ class Claims:
             claims.verify(self._inventories, old[0], new[0], self._names)
             return
         # What one of them gives up another may take, so amounts are held against the room in sum, but against units alone.
-        roomy = {key: replace(self._inventories[key], used=-(2**62)) for key in _keys(new) if key in self._inventories}
+        roomy = self._roomy(_keys(new))
         for held, holds in zip(old, new, strict=True):
             claims.verify(roomy, held, holds, self._names)
         any_unit = {key: replace(self._inventories[key], min_unit=1, max_unit=2**62, step_size=1) for key in roomy}
         claims.verify(any_unit, _sum(old), _sum(new), self._names)
+
+    def _roomy(self, keys: Iterable[Key]) -> dict[Key, Inventory]:
+        return {key: replace(self._inventories[key], used=-(2**62)) for key in keys if key in self._inventories}
 
     def _check_generation(self, write: ConsumerWrite) -> None:
         if write.expected_generation is ANY:
@@ -87,7 +96,7 @@ class Claims:
         present = None if known is None else known.generation
         if present != write.expected_generation:
             raise StaleGeneration(
-                f"consumer generation conflict - expected {write.expected_generation} but got {present} "
+                f"consumer generation conflict - expected {_named(present)} but got {_named(write.expected_generation)} "
                 f"for consumer {write.consumer}"
             )
 
@@ -153,6 +162,10 @@ async def claim(database: Database, writes: Sequence[ConsumerWrite]) -> None:
         await write_allocations(transaction, writes)
 
     await database.transact(work)
+
+
+def _named(generation: object) -> str:
+    return "null" if generation is None else str(generation)
 
 
 def _flat(amounts: Amounts) -> dict[Key, int]:

@@ -6,8 +6,9 @@ dropped in memory and planned anew at once from fresh state. A server's cell, ho
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
+from kilonova.bus.chaos import ChaosRules
 from kilonova.domain import lifecycle
 from kilonova.domain.clock import now
 from kilonova.domain.errors import Conflict
@@ -24,6 +25,9 @@ from kilonova.storage import group_locks, operations, servers
 from kilonova.storage.database import Database, Transaction
 from kilonova.storage.group_commit import GroupCommit
 from kilonova.storage.operations import Conclusion, Intent
+
+POINT: Final = "schedule"
+"""The scheduler's name at the chaos door."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +73,11 @@ class _LostRoom(Conflict):
 class Placer:
     """One conductor's way to place servers."""
 
-    def __init__(self, database: Database, cloud: Cloud, planner: Planner, settings: PlaceSettings) -> None:
+    def __init__(self, database: Database, cloud: Cloud, planner: Planner, chaos: ChaosRules, settings: PlaceSettings) -> None:
         self._database = database
         self._cloud = cloud
         self._planner = planner
+        self._chaos = chaos
         self._replans = settings.replans
         self._query = settings.query
         self._group: GroupCommit[Placing, Placed | Unplaced] = GroupCommit("place", self._place_group, settings.most)
@@ -104,6 +109,7 @@ class Placer:
         return [verdicts[place] for place in range(len(placings))]
 
     async def _plan(self, placings: Sequence[Placing]) -> list[Plan]:
+        await self._chaos.hit(POINT, "before")
         async with self._database.read() as transaction:
             requests = await requests_of(transaction, placings, self._query)
         await self._cloud.refresh()

@@ -64,9 +64,7 @@ async def _write(transaction: Transaction, records: Sequence[Record]) -> Verdict
         for entry in good
         if entry.intent is not None
     }
-    await operations.record(
-        transaction, [intent for intent in intents.values()], [done for entry in good for done in entry.conclusions]
-    )
+    await operations.record(transaction, list(intents.values()), [done for entry in good for done in entry.conclusions])
     return [
         intents[entry.held.operation_id].content
         if entry.held.operation_id in intents

@@ -24,13 +24,17 @@ class NewInventories:
 async def reshape(transaction: Transaction, new: Sequence[NewInventories], writes: Sequence[ConsumerWrite]) -> None:
     """Give providers their new inventories and consumers their new allocations, all or nothing.
 
-    Raises StaleGeneration, InventoryInUse where a class that goes is still held, and what `ledger.write_allocations` raises.
+    Raises StaleGeneration, InventoryInUse where a class that goes is still held, and what `ledger.Claims` raises.
     """
     await _lock_all(transaction, new, writes)
     for entry in sorted(new, key=_number):
         # What goes stays beside what comes until nobody holds it any more.
         await edit_inventories(transaction, entry.provider_id, entry.generation, _merger(entry.inventories))
-    await ledger.write_allocations(transaction, writes)
+    taken = await ledger.lock(transaction, writes)
+    # The inventories are new to what is held already, so that is checked as if it were asked for now.
+    taken.check_units(*writes)
+    taken.admit(*writes)
+    await taken.write(transaction)
     for entry in sorted(new, key=_number):
         await edit_inventories(transaction, entry.provider_id, ANY, _replacer(entry.inventories))
 

@@ -7,7 +7,7 @@ is written together with the operation's next write: until then a crash only rep
 import asyncio
 import math
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import structlog
@@ -16,7 +16,7 @@ from kilonova.bus.chaos import ChaosFailure, ChaosRules
 from kilonova.bus.messages import Command
 from kilonova.companions.network.contract import NetworkService
 from kilonova.domain.clock import now
-from kilonova.domain.errors import KilonovaError, LeaseLost, Unavailable
+from kilonova.domain.errors import Conflict, KilonovaError, LeaseLost, Unavailable
 from kilonova.domain.operation import Operation, Step
 from kilonova.domain.wish import Wish
 from kilonova.operations.cloud import Cloud
@@ -24,6 +24,7 @@ from kilonova.operations.commands import HostCommands, HostGone
 from kilonova.operations.end import End, Ender, Ending
 from kilonova.operations.place import Placer, Placing, Unplaced
 from kilonova.operations.records import Held, Record, Recorder
+from kilonova.operations.secrets import Keyring
 from kilonova.scheduling.explain import message, to_json
 from kilonova.storage import servers
 from kilonova.storage.database import Database
@@ -66,6 +67,7 @@ class RunParts:
     commands: HostCommands
     networks: NetworkService
     chaos: ChaosRules
+    keyring: Keyring
     limits: RunLimits
     show_amounts: bool = True
 
@@ -91,6 +93,11 @@ class Run:
             async with self._parts.database.read() as transaction:
                 self._wish = (await servers.wishes(transaction, [self.server_id]))[self.server_id]
         return self._wish
+
+    def secret(self) -> JSON:
+        """What rides on the operation, opened; {} for none. It must not become part of an intent or outcome."""
+        sealed = self.operation.secret
+        return {} if sealed is None else self._parts.keyring.open(self.operation.id, sealed)
 
     @property
     def show_amounts(self) -> bool:
@@ -142,7 +149,6 @@ class Run:
         known = self._steps.get(key)
         if known is not None and known.outcome is not None:
             return _good(known.outcome)
-        await self._hit("claim", "before", "")
         placing = Placing(
             self._held,
             wish,
@@ -151,17 +157,26 @@ class Run:
             Intent(self.operation.id, f"{then}[{number}]", self._next(), {}),
             tuple(self._unwritten),
         )
-        verdict = await self._insist(lambda: self._parts.placer.place(placing), math.inf)
+        try:
+            await self._hit("claim", "before", "")
+            verdict = await self._insist(lambda: self._parts.placer.place(placing), math.inf)
+        except (StepFailed, ChaosFailure, Conflict) as error:
+            self._fail_to_claim(placing, {"error": str(error)})
+            raise StepFailed(str(error)) from error
         if isinstance(verdict, Unplaced):
             sentence = message(verdict.explanation, self._parts.show_amounts)
-            self._intended.append(replace(placing.step, content={}))
-            self._conclude(key, {"error": sentence, "explanation": to_json(verdict.explanation)})
+            self._fail_to_claim(placing, {"error": sentence, "explanation": to_json(verdict.explanation)})
             return verdict
         self._unwritten.clear()
         then_key = placing.then.key
         self._steps[then_key] = Step(then_key, placing.then.position, verdict.then, None, verdict.outcome["host"])
         await self._hit("claim", "after", verdict.outcome["host"])
         return verdict.outcome
+
+    def _fail_to_claim(self, placing: Placing, outcome: JSON) -> None:
+        """Nothing was written, so the step goes on record with whatever is written next."""
+        self._intended.append(placing.step)
+        self._conclude(placing.step.key, outcome)
 
     async def end(self, end: End) -> None:
         """Close the operation; nothing may follow. Raises errors.LeaseLost."""
@@ -195,6 +210,8 @@ class Run:
             await self._hit(name, "after", host)
         except LeaseLost:
             raise
+        except ChaosFailure as failure:
+            outcome = {"error": str(failure)}
         except KilonovaError as error:
             outcome = {"error": str(error), "code": error.code}
         self._conclude(key, outcome)

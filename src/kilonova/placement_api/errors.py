@@ -29,6 +29,12 @@ class MissingValue(BadRequest):
     code = "placement.query.missing_value"
 
 
+class UnknownProvider(BadRequest):
+    """A body speaks of a provider that does not exist."""
+
+    code = "placement.resource_provider.not_found"
+
+
 def placement_form(status: int, code: str, sentence: str, request_id: str) -> Mapping[str, Any]:
     """The list of errors, with the codes that clients of placement know."""
     known = code.startswith(("placement.", "kilonova."))

@@ -36,6 +36,8 @@ def read_resources(key: str, value: str) -> dict[str, int]:
         name, colon, amount = entry.partition(":")
         if not colon or not _CLASS.fullmatch(name):
             raise BadValue(f"Badly formed resources parameter. Expected {key}=NAME1:COUNT1,NAME2:COUNT2 and got {value!r}.")
+        # White space around an amount is forgiven, as clients put it there.
+        amount = amount.strip()
         if not (amount.isascii() and amount.isdigit()) or not 0 < int(amount) < 2**31:
             raise BadValue(f"Requested resource {name} of {key} requires a whole amount of at least 1, not {amount!r}.")
         if name in amounts:
@@ -102,7 +104,7 @@ def read_uuid(key: str, value: str) -> str:
 
 
 def _traits(key: str, whole: str, names: str) -> list[str]:
-    found = names.split(",")
+    found = [name.strip() for name in names.split(",")]
     if not all(_TRAIT.fullmatch(name) for name in found):
         raise BadValue(f"Invalid query string parameters: Expected '{key}' to be names of traits, got {whole!r}.")
     return found

@@ -26,6 +26,6 @@ def base_of(call: Call) -> str:
     return urlsplit(call.root).path
 
 
-def number(value: Any) -> int:  # noqa: ANN401 - JSON
+def number(value: Any) -> int:
     """A whole number of a body that passed its schema, where 2.0 is one, too."""
     return int(value)

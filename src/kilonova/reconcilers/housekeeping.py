@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import structlog
 
 from kilonova.companions.network.contract import NetworkService
-from kilonova.domain.clock import now
 from kilonova.domain.errors import KilonovaError
-from kilonova.storage import audits, feed, processes
-from kilonova.storage.database import Database, Transaction
+from kilonova.storage import audits, feed
+from kilonova.storage.database import Database
 from kilonova.storage.sqlite import SqliteDatabase
 
 log = structlog.get_logger(__name__)
@@ -60,16 +59,3 @@ def dead_cards(database: Database, networks: NetworkService) -> Chore:
             await networks.release(server)
 
     return Chore("dead_cards", 10.0, work)
-
-
-def sign_of_life(database: Database, process_ids: Sequence[str]) -> Chore:
-    """Say in `os-services` that this process lives."""
-
-    async def work() -> None:
-        async def write(transaction: Transaction) -> None:
-            for process_id in process_ids:
-                await processes.see_process(transaction, process_id, now())
-
-        await database.transact(write)
-
-    return Chore("sign_of_life", 30.0, work)

@@ -51,11 +51,15 @@ async def lock(transaction: Transaction, projects: Sequence[str]) -> dict[str, C
 
 
 async def limits(transaction: Transaction, projects: Sequence[str]) -> Mapping[str, Mapping[str, int]]:
-    """The limits set for projects; what is not in it has the default."""
+    """The limits set for projects, those of the default class included; what is not in it has the settings' default.
+
+    A user's own limits are under "user/resource" (storage/quotas.py).
+    """
+    wanted = sorted(set(projects))
     found: dict[str, dict[str, int]] = {}
-    for project, resource, amount in await transaction.rows(_LIMITS, {"projects": sorted(set(projects))}):
+    for project, resource, amount in await transaction.rows(_LIMITS, {"projects": ["", *wanted]}):
         found.setdefault(project, {})[resource] = amount
-    return found
+    return {project: {**found.get("", {}), **found.get(project, {})} for project in wanted}
 
 
 async def add(transaction: Transaction, differences: Sequence[Counted]) -> None:

@@ -91,33 +91,6 @@ def _json_text_postgresql(element: json_text, compiler: Any, **options: Any) -> 
     return f"({compiler.process(element.column, **options)}::jsonb ->> '{element.word}')"
 
 
-class json_parts(ColumnElement[str]):
-    """A JSON list of what stands at fixed paths (words) of the JSON object in `column`, null where there is nothing.
-
-    One expression for all paths, so that a long document is read once a row.
-    """
-
-    inherit_cache = False
-    type = Text()
-
-    def __init__(self, column: ColumnElement[Any], paths: Sequence[Sequence[str]]) -> None:
-        self.column = column
-        self.paths = tuple(tuple(path) for path in paths)
-
-
-@compiles(json_parts, "sqlite")
-def _json_parts_sqlite(element: json_parts, compiler: Any, **options: Any) -> str:
-    paths = ", ".join(f"'$.{'.'.join(path)}'" for path in element.paths)
-    return f"json_extract({compiler.process(element.column, **options)}, {paths})"
-
-
-@compiles(json_parts, "postgresql")
-def _json_parts_postgresql(element: json_parts, compiler: Any, **options: Any) -> str:
-    parts = ", ".join(f"w.d #> '{{{','.join(path)}}}'" for path in element.paths)
-    document = f"(SELECT {compiler.process(element.column, **options)}::jsonb AS d) AS w"
-    return f"(SELECT jsonb_build_array({parts})::text FROM {document})"
-
-
 Condition = Callable[[str, Filter], ColumnElement[bool]]
 """Takes the prefix of the parameters' names (numbered from 0) and the filter."""
 

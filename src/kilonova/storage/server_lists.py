@@ -25,9 +25,9 @@ from sqlalchemy import (
 from kilonova.domain.errors import BadRequest
 from kilonova.domain.flavor import Flavor
 from kilonova.storage.database import Row, Transaction
-from kilonova.storage.server_filters import CONDITIONS, Filter, json_parts, json_text
+from kilonova.storage.server_filters import CONDITIONS, Filter, json_text
 from kilonova.storage.statement import Statement, any_of
-from kilonova.storage.tables import hosts, server_wishes, servers
+from kilonova.storage.tables import hosts, servers
 
 SORT_KEYS: Final[Mapping[str, ColumnElement[Any]]] = MappingProxyType(
     {
@@ -175,7 +175,6 @@ def _after_marker(order: list[tuple[ColumnElement[Any], bool]]) -> ColumnElement
 
 
 _ATTRIBUTES: Final = frozenset(("reservation_id", "launch_index", "root_device_name", "user_data"))
-_OF_WISH: Final = (("image", "properties"), ("hints",), ("trusted_certificates",))
 
 
 def _select(sight: Sight) -> Select[Any]:
@@ -184,13 +183,10 @@ def _select(sight: Sight) -> Select[Any]:
         if name == "config_drive":
             columns.append(case((servers.c.config_drive, literal_column("'True'")), else_=literal_column("''")))
         elif name == "wish":
-            columns.append(json_parts(server_wishes.c.document, _OF_WISH) if sight.wish else null())
+            columns.append(servers.c.asked if sight.wish else null())
         else:
             columns.append(servers.c[name] if sight.attributes or name not in _ATTRIBUTES else null())
-    query = select(*[column.label(f"c{place}") for place, column in enumerate(columns)])
-    if not sight.wish:
-        return query.select_from(servers)
-    return query.select_from(servers.outerjoin(server_wishes, server_wishes.c.server_id == servers.c.id))
+    return select(*[column.label(f"c{place}") for place, column in enumerate(columns)])
 
 
 @lru_cache(maxsize=1024)

@@ -106,7 +106,7 @@ _LOCK: Final = Statement(
     .with_for_update(key_share=True)
 )
 _SAVE: Final = BulkUpdate(servers, ("id",), sets=[name for name in _STANDING if name not in {"id", "project_id", "flavor"}])
-_INSERT: Final = BulkInsert(servers, COLUMNS)
+_INSERT: Final = BulkInsert(servers, (*COLUMNS, "asked"))
 _INSERT_WISH: Final = BulkInsert(server_wishes, ("server_id", "project_id", "document"))
 _INSERT_TAG: Final = BulkInsert(server_tags, ("server_id", "tag", "project_id"))
 _WISHES: Final = Statement(
@@ -147,9 +147,15 @@ async def save(transaction: Transaction, changed: Sequence[Standing]) -> None:
 
 async def insert(transaction: Transaction, new: Sequence[tuple[Server, Wish]]) -> None:
     """Write new servers with their wishes and tags."""
-    await transaction.many(_INSERT, [_row_of(server) for server, _ in new])
+    await transaction.many(_INSERT, [(*_row_of(server), _shown_of(wish)) for server, wish in new])
     await transaction.many(_INSERT_WISH, [(server.id, server.project_id, wish.to_json()) for server, wish in new])
     await transaction.many(_INSERT_TAG, [(server.id, tag, server.project_id) for server, wish in new for tag in wish.tags])
+
+
+def _shown_of(wish: Wish) -> str:
+    """What lists show of a wish, kept beside the server so that a list need not read whole wishes."""
+    properties = wish.image.properties if wish.image else {}
+    return orjson.dumps([properties, wish.hints, wish.trusted_certificates]).decode()
 
 
 def _row_of(server: Server) -> tuple[Any, ...]:

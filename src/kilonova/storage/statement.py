@@ -13,7 +13,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.elements import BindParameter, ClauseElement
 from sqlalchemy.sql.functions import GenericFunction
-from sqlalchemy.types import NullType, TypeEngine
+from sqlalchemy.types import TypeEngine
 
 Dialect = Literal["sqlite", "postgresql"]
 
@@ -22,7 +22,7 @@ _SQLITE: Final = sqlite.dialect(paramstyle="named")
 _POSTGRESQL: Final = asyncpg_dialect.dialect()  # type: ignore[no-untyped-call]
 
 
-class now_us(GenericFunction[int]):  # noqa: N801
+class now_us(GenericFunction[int]):
     """The database's own clock in microseconds; leases compare with nothing else."""
 
     type = BigInteger()
@@ -39,16 +39,19 @@ def _now_postgresql(element: Any, compiler: Any, **options: Any) -> str:
     return "(extract(epoch from clock_timestamp()) * 1000000)::bigint"
 
 
-class any_of(ColumnElement[bool]):  # noqa: N801
+class any_of(ColumnElement[bool]):
     """`column` is one of the values in the list parameter `name`: ANY on PostgreSQL, json_each on SQLite."""
 
     inherit_cache = False
-    # No Boolean: SQLite has none, so the compiler would write "= 1" behind it and no index would serve.
-    type = NullType()
+    type = Boolean()
 
     def __init__(self, column: ColumnElement[Any], name: str) -> None:
         self.column = column
         self.parameter: BindParameter[Any] = BindParameter(name, required=True)
+
+    def self_group(self, against: Any = None) -> "any_of":
+        """Itself: it needs no brackets, and without this the compiler writes "= 1" behind it, so that no index serves."""
+        return self
 
 
 @compiles(any_of, "sqlite")

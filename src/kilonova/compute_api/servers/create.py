@@ -3,6 +3,7 @@
 import secrets
 import string
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from kilonova.compute_api.parts import ComputeParts
@@ -17,10 +18,9 @@ from kilonova.domain.errors import BadRequest, Forbidden, OverQuota
 from kilonova.domain.wish import Wish
 from kilonova.http.calls import Answer, Call
 from kilonova.http.shapes import truth
-from kilonova.storage import server_edits
-from kilonova.storage.database import Transaction
 
 _PASSWORD: Final = string.ascii_letters + string.digits
+_PASSWORD_LENGTH: Final = 12
 _RESERVATION: Final = string.ascii_lowercase + string.digits
 
 
@@ -34,12 +34,12 @@ async def create(call: Call, parts: ComputeParts) -> Answer:
     found = await look_up(call, parts)
     networks = await asked_networks(call, parts, count.most)
     reservation = "r-" + "".join(secrets.choice(_RESERVATION) for _ in range(8))
-    wish = wish_of(call, found, networks, reservation)
-    ids = await _accept(call, parts, wish, count)
-    await _keep_disk_config(parts, asked, ids)
+    wish = replace(wish_of(call, found, networks, parts.compute), reservation_id=reservation)
+    password = asked.get("adminPass") or "".join(secrets.choice(_PASSWORD) for _ in range(_PASSWORD_LENGTH))
+    ids = await _accept(call, parts, wish, _Order(count, password))
     if truth(asked.get("return_reservation_id", False)):
         return Answer(202, {"reservation_id": reservation})
-    return _answer(call, ids[0], found)
+    return _answer(call, ids[0], found, password)
 
 
 def _count(asked: Mapping[str, Any]) -> Count:
@@ -79,36 +79,33 @@ def _ask_policy(call: Call, asked: Mapping[str, Any]) -> None:
             raise Forbidden(f"Policy doesn't allow {rule} to be performed.")
 
 
-async def _accept(call: Call, parts: ComputeParts, wish: Wish, count: Count) -> Sequence[str]:
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """How many servers, and the password that all of them get."""
+
+    count: Count
+    password: str
+
+
+async def _accept(call: Call, parts: ComputeParts, wish: Wish, order: _Order) -> Sequence[str]:
     """As many servers as the quota takes, from `most` down to `least`. Raises errors.OverQuota for what `most` met."""
     refusal: OverQuota | None = None
-    for number in range(count.most, count.least - 1, -1):
+    secret = {"admin_password": order.password}
+    for number in range(order.count.most, order.count.least - 1, -1):
         try:
-            return await parts.acceptor.create(asked_by(call), numbered(wish, number))
+            return await parts.acceptor.create(asked_by(call), numbered(wish, number), secret)
         except OverQuota as error:
             refusal = refusal or error
     raise refusal or OverQuota("Quota exceeded")
 
 
-async def _keep_disk_config(parts: ComputeParts, asked: Mapping[str, Any], ids: Sequence[str]) -> None:
-    # It has no effect here; it is only shown again, so it need not ride in the transaction that accepts.
-    if asked.get("OS-DCF:diskConfig", "MANUAL") == "MANUAL":
-        return
-
-    async def work(transaction: Transaction) -> None:
-        for server_id in ids:
-            await server_edits.edit_system_metadata(transaction, server_id, {"disk_config": "AUTO"})
-
-    await parts.database.transact(work)
-
-
-def _answer(call: Call, server_id: str, found: Found) -> Answer:
+def _answer(call: Call, server_id: str, found: Found, password: str) -> Answer:
     asked = call.body["server"]
     shown = {
         "id": server_id,
         "links": server_links(call.root, bare_root(call.root), server_id),
         "OS-DCF:diskConfig": asked.get("OS-DCF:diskConfig", "MANUAL"),
         "security_groups": [{"name": name} for name in found.security_groups],
-        "adminPass": asked.get("adminPass") or "".join(secrets.choice(_PASSWORD) for _ in range(12)),
+        "adminPass": password,
     }
     return Answer(202, {"server": shown}, {"Location": f"{call.root}/servers/{server_id}"})

@@ -2,6 +2,7 @@
 
 import re
 from typing import Final
+from urllib.parse import quote
 
 from kilonova.compute_api.parts import ComputeParts
 from kilonova.compute_api.servers import rules
@@ -62,7 +63,7 @@ async def update(call: Call, parts: ComputeParts) -> Answer:
 
     if not await parts.database.transact(work):
         return Answer(204)
-    return Answer(201, headers={"Location": f"{call.root}/servers/{call.path['server_id']}/tags/{tag}"})
+    return Answer(201, headers={"Location": f"{call.root}/servers/{call.path['server_id']}/tags/{quote(tag)}"})
 
 
 async def delete(call: Call, parts: ComputeParts) -> Answer:

@@ -13,6 +13,7 @@ from kilonova.domain.network import AskedNetwork
 from kilonova.domain.wish import Wish
 from kilonova.http.calls import Call
 from kilonova.http.shapes import truth
+from kilonova.settings import ComputeSettings
 
 _DESCRIBED_SINCE: Final = 19
 _LONGEST_HOST_NAME: Final = 63
@@ -26,8 +27,8 @@ class Count:
     most: int
 
 
-def wish_of(call: Call, found: Found, networks: tuple[AskedNetwork, ...], reservation: str) -> Wish:
-    """The wish of a single server. Raises errors.BadRequest for user data that is no base64."""
+def wish_of(call: Call, found: Found, networks: tuple[AskedNetwork, ...], compute: ComputeSettings) -> Wish:
+    """The wish of a single server, still without a reservation. Raises errors.BadRequest for user data that is no base64."""
     asked, caller = call.body["server"], call.caller
     return Wish(
         project_id=caller.project_id,
@@ -47,7 +48,8 @@ def wish_of(call: Call, found: Found, networks: tuple[AskedNetwork, ...], reserv
         metadata=asked.get("metadata", {}),
         tags=tuple(sorted(set(asked.get("tags", ())))),
         user_data=_user_data(asked.get("user_data")),
-        config_drive=truth(asked.get("config_drive")),
+        # Decided now: what the setting says later changes nothing for this server (C027).
+        config_drive=truth(asked.get("config_drive")) or compute.force_config_drive,
         networks=networks,
         security_groups=found.security_groups,
         group_id=found.group_id,
@@ -56,7 +58,7 @@ def wish_of(call: Call, found: Found, networks: tuple[AskedNetwork, ...], reserv
         access_ip_v4=asked.get("accessIPv4") or None,
         access_ip_v6=asked.get("accessIPv6") or None,
         trusted_certificates=tuple(asked.get("trusted_image_certificates") or ()),
-        reservation_id=reservation,
+        disk_config=asked.get("OS-DCF:diskConfig", "MANUAL"),
     )
 
 
@@ -67,7 +69,9 @@ def numbered(wish: Wish, count: int) -> tuple[Wish, ...]:
     made = []
     for number in range(1, count + 1):
         name = f"{wish.name}-{number}"
-        hostname = f"{wish.hostname}-{number}" if wish.hostname else host_name_of(name)
+        # The number belongs to the host's own label, before its domain.
+        label, dot, domain = wish.hostname.partition(".")
+        hostname = f"{label}-{number}{dot}{domain}" if label else host_name_of(name)
         made.append(replace(wish, name=name, hostname=hostname, launch_index=number - 1))
     return tuple(made)
 

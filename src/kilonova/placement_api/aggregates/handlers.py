@@ -1,6 +1,6 @@
 """A provider's aggregates."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from kilonova.domain.ledger import ANY, Expected
@@ -9,6 +9,7 @@ from kilonova.http.calls import Answer, Call
 from kilonova.placement_api.lookups import provider_of
 from kilonova.placement_api.parts import PlacementParts
 from kilonova.placement_api.replies import reply
+from kilonova.placement_api.uuids import canonical
 from kilonova.storage.database import Transaction
 from kilonova.storage.provider_contents import set_aggregates
 
@@ -17,7 +18,8 @@ _WITH_GENERATION: Final = 19
 
 async def show(call: Call, parts: PlacementParts) -> Answer:
     """GET /resource_providers/{uuid}/aggregates."""
-    return reply(call, _shown(call, (await provider_of(call, parts)).provider))
+    provider = (await provider_of(call, parts)).provider
+    return reply(call, _shown(call, provider, sorted(provider.aggregates)))
 
 
 async def update_list(call: Call, parts: PlacementParts) -> Answer:
@@ -32,15 +34,17 @@ async def update(call: Call, parts: PlacementParts) -> Answer:
 
 async def _update(call: Call, parts: PlacementParts, aggregates: Iterable[str], generation: Expected) -> Answer:
     provider = (await provider_of(call, parts)).provider
+    # A client finds its aggregates in the order in which it sent them.
+    wanted = list(dict.fromkeys(canonical(uuid, "aggregate uuid") for uuid in aggregates))
 
     async def work(transaction: Transaction) -> Provider:
-        return await set_aggregates(transaction, provider.id, generation, frozenset(aggregates))
+        return await set_aggregates(transaction, provider.id, generation, frozenset(wanted))
 
-    return reply(call, _shown(call, await parts.database.transact(work)))
+    return reply(call, _shown(call, await parts.database.transact(work), wanted))
 
 
-def _shown(call: Call, provider: Provider) -> dict[str, Any]:
-    shown: dict[str, Any] = {"aggregates": sorted(provider.aggregates)}
+def _shown(call: Call, provider: Provider, aggregates: Sequence[str]) -> dict[str, Any]:
+    shown: dict[str, Any] = {"aggregates": aggregates}
     if call.version >= _WITH_GENERATION:
         shown["resource_provider_generation"] = provider.generation
     return shown

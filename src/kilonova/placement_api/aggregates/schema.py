@@ -2,9 +2,10 @@
 
 from typing import Final
 
-from kilonova.http.shapes import UUID, Field, Shape
+from kilonova.http.shapes import Field, Shape
+from kilonova.placement_api.uuids import ANY_UUID
 
-_LIST: Final = {"type": "array", "items": UUID, "uniqueItems": True}
+_LIST: Final = {"type": "array", "items": ANY_UUID, "uniqueItems": True}
 PUT_LIST: Final = Shape(more=_LIST)
 PUT: Final = Shape(
     [

@@ -119,15 +119,16 @@ def _check_subtrees(groups: tuple[RequestGroup, ...], subtrees: tuple[frozenset[
             raise BadValue(f"Real suffixes should be specified in `same_subtree`, not {', '.join(sorted(unknown))}")
 
 
+# Of what is given more than once the first counts, but for what adds up.
 def _policy(groups: tuple[RequestGroup, ...], given: tuple[str, ...]) -> str | None:
     if not given:
         # A group that asks for nothing cannot get into another one's way.
         if sum(1 for group in groups if group.suffix and group.resources) > 1:
             raise MissingValue('The "group_policy" parameter is required when specifying more than one "resources{N}" parameter.')
         return None
-    if given[-1] not in ("none", "isolate"):
-        raise BadRequest(f"Invalid query string parameters: group_policy must be none or isolate, not {given[-1]!r}")
-    return given[-1]
+    if given[0] not in ("none", "isolate"):
+        raise BadRequest(f"Invalid query string parameters: group_policy must be none or isolate, not {given[0]!r}")
+    return given[0]
 
 
 def _root(given: tuple[str, ...], version: int) -> Terms:
@@ -140,6 +141,6 @@ def _limit(given: tuple[str, ...]) -> int | None:
     if not given:
         return None
     # Nineteen digits are the most that a machine's number can have.
-    if len(given) > 1 or not re.fullmatch(r"0*[1-9][0-9]{0,18}", given[0]):
-        raise BadRequest(f"Invalid query string parameters: limit must be a whole number of at least 1, not {', '.join(given)!r}")
+    if not re.fullmatch(r"0*[1-9][0-9]{0,18}", given[0]):
+        raise BadRequest(f"Invalid query string parameters: limit must be a whole number of at least 1, not {given[0]!r}")
     return int(given[0])

@@ -70,6 +70,10 @@ def _summarised(index: Index, candidates: Sequence[Candidate], version: int) -> 
     return [provider for root in roots for provider in index.tree(root)]
 
 
+def _standard_first(trait: str) -> tuple[bool, str]:
+    return trait.startswith("CUSTOM_"), trait
+
+
 def _summary(index: Index, provider: Provider, classes: frozenset[str], version: int) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "resources": {
@@ -79,7 +83,7 @@ def _summary(index: Index, provider: Provider, classes: frozenset[str], version:
         }
     }
     if version >= _WITH_TRAITS:
-        shown["traits"] = sorted(provider.traits)
+        shown["traits"] = sorted(provider.traits, key=_standard_first)
     if version >= _NESTED:
         parent = provider.parent_id
         shown["parent_provider_uuid"] = None if parent is None else index.provider(parent).uuid

@@ -6,11 +6,12 @@ from kilonova.domain.errors import NotFound
 from kilonova.domain.ledger import ConsumerWrite
 from kilonova.http.calls import Answer, Call
 from kilonova.operations.ledger import release, write_allocations
-from kilonova.placement_api.allocations.view import canonical, classes_of, shown_consumer, shown_provider, write_of
+from kilonova.placement_api.allocations.view import classes_of, shown_consumer, shown_provider, write_of
 from kilonova.placement_api.errors import told_at
 from kilonova.placement_api.lookups import lock_classes, provider_of
 from kilonova.placement_api.parts import PlacementParts
 from kilonova.placement_api.replies import reply
+from kilonova.placement_api.uuids import canonical
 from kilonova.storage.database import Transaction
 from kilonova.storage.ledger import allocations_of_consumers, allocations_of_provider, consumers_by_uuid
 
@@ -43,7 +44,7 @@ async def post(call: Call, parts: PlacementParts) -> Answer:
 
 async def delete(call: Call, parts: PlacementParts) -> Answer:
     """DELETE /allocations/{consumer}."""
-    uuid = canonical(call.path["consumer"], "consumer")
+    uuid = canonical(call.path["consumer"], "consumer_uuid")
 
     async def work(transaction: Transaction) -> frozenset[str]:
         return await release(transaction, [uuid])

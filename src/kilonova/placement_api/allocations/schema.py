@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
-from kilonova.http.shapes import UUID, Field, Shape
+from kilonova.http.shapes import Field, Shape
 from kilonova.placement_api.inventories.schema import CLASS_PATTERN
+from kilonova.placement_api.uuids import ANY_UUID, UUID_PATTERN
 
-UUID_PATTERN: Final = "^[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$"
 _RESOURCES: Final[dict[str, Any]] = {
     "type": "object",
     "minProperties": 1,
@@ -21,7 +21,7 @@ _LISTED: Final[dict[str, Any]] = {
         "properties": {
             "resource_provider": {
                 "type": "object",
-                "properties": {"uuid": UUID},
+                "properties": {"uuid": ANY_UUID},
                 "required": ["uuid"],
                 "additionalProperties": False,
             },
@@ -48,7 +48,7 @@ _ID: Final = {"type": "string", "minLength": 1, "maxLength": 255}
 _MAPPINGS: Final = {
     "type": "object",
     "minProperties": 1,
-    "patternProperties": {"^([a-zA-Z0-9_-]{1,64})?$": {"type": "array", "minItems": 1, "items": UUID}},
+    "patternProperties": {"^([a-zA-Z0-9_-]{1,64})?$": {"type": "array", "minItems": 1, "items": ANY_UUID}},
     "additionalProperties": False,
 }
 _OWNER: Final = (

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
-from uuid import UUID
 
 from kilonova.domain.errors import BadRequest, NotFound
 from kilonova.domain.ledger import ANY, Amounts, Consumer, ConsumerWrite
 from kilonova.domain.resources import Provider
 from kilonova.placement.index import Index
+from kilonova.placement_api.uuids import canonical
 from kilonova.storage.ledger import Holding
 
 _WITH_OWNER: Final = 12
@@ -21,7 +21,7 @@ def write_of(consumer: str, body: Mapping[str, Any], index: Index) -> ConsumerWr
     asked = body["allocations"]
     by_provider = asked.items() if isinstance(asked, Mapping) else _listed(asked)
     return ConsumerWrite(
-        consumer=canonical(consumer, "consumer"),
+        consumer=canonical(consumer, "consumer_uuid"),
         project_id=body.get("project_id", ""),
         user_id=body.get("user_id", ""),
         consumer_type=body.get("consumer_type", ""),
@@ -30,14 +30,6 @@ def write_of(consumer: str, body: Mapping[str, Any], index: Index) -> ConsumerWr
         },
         expected_generation=body.get("consumer_generation", ANY),
     )
-
-
-def canonical(uuid: str, what: str) -> str:
-    """A uuid in its usual form. Raises BadRequest."""
-    try:
-        return str(UUID(uuid))
-    except ValueError as error:
-        raise BadRequest(f"Malformed {what} uuid: {uuid}") from error
 
 
 def classes_of(writes: Sequence[ConsumerWrite]) -> frozenset[str]:
@@ -86,7 +78,7 @@ def _listed(entries: Sequence[Mapping[str, Any]]) -> list[tuple[str, Mapping[str
 
 
 def _id_of(index: Index, uuid: str) -> int:
-    provider = index.find(canonical(uuid, "resource provider"))
+    provider = index.find(canonical(uuid, "resource provider uuid"))
     if provider is None:
         raise BadRequest(f"Allocation for resource provider '{uuid}' that does not exist.")
     return provider.id

@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-from kilonova.domain.errors import BadRequest
 from kilonova.http.calls import Answer, Call
 from kilonova.operations.reshape import NewInventories, reshape
 from kilonova.placement.index import Index
-from kilonova.placement_api.allocations.view import canonical, classes_of, write_of
-from kilonova.placement_api.errors import told_at
+from kilonova.placement_api.allocations.view import classes_of, write_of
+from kilonova.placement_api.errors import UnknownProvider, told_at
 from kilonova.placement_api.inventories.view import inventory_of
 from kilonova.placement_api.lookups import lock_classes
 from kilonova.placement_api.parts import PlacementParts
+from kilonova.placement_api.uuids import canonical
 from kilonova.storage.database import Transaction
 
 
@@ -32,8 +32,8 @@ async def post(call: Call, parts: PlacementParts) -> Answer:
 
 
 def _inventories(uuid: str, entry: Mapping[str, Any], index: Index, version: int) -> NewInventories:
-    provider = index.find(canonical(uuid, "resource provider"))
+    provider = index.find(canonical(uuid, "resource provider uuid"))
     if provider is None:
-        raise BadRequest(f"Resource provider {uuid} of the inventories does not exist.")
+        raise UnknownProvider(f"Resource provider {uuid} of the inventories does not exist.")
     inventories = {name: inventory_of(name, body, version) for name, body in entry["inventories"].items()}
     return NewInventories(provider.id, int(entry["resource_provider_generation"]), inventories)

@@ -3,8 +3,9 @@
 from typing import Final
 
 from kilonova.http.shapes import Field, Shape
-from kilonova.placement_api.allocations.schema import UUID_PATTERN, ByConsumer
+from kilonova.placement_api.allocations.schema import ByConsumer
 from kilonova.placement_api.inventories.schema import INVENTORIES
+from kilonova.placement_api.uuids import UUID_PATTERN
 
 _INVENTORIES: Final = {
     "type": "object",

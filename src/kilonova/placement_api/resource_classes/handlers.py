@@ -37,7 +37,7 @@ async def create(call: Call, parts: PlacementParts) -> Answer:
     name = call.body["name"]
     if not await _add(parts, name):
         raise Conflict(f"Conflicting resource class already exists: {name}")
-    return reply(call, None, 201, {"Location": _address(call, name)})
+    return Answer(201, None, {"Location": _address(call, name)})
 
 
 async def put(call: Call, parts: PlacementParts) -> Answer:
@@ -46,7 +46,7 @@ async def put(call: Call, parts: PlacementParts) -> Answer:
     if not re.fullmatch(CUSTOM_PATTERN, name) or len(name) > _MOST:
         raise BadRequest(f"Invalid resource class {name}: it must begin with CUSTOM_ and have only A-Z, 0-9 and _.")
     made = await _add(parts, name)
-    return reply(call, None, 201 if made else 204, {"Location": _address(call, name)})
+    return Answer(201 if made else 204, None, {"Location": _address(call, name)})
 
 
 async def rename(call: Call, parts: PlacementParts) -> Answer:

@@ -18,6 +18,7 @@ from kilonova.placement_api.parts import PlacementParts
 from kilonova.placement_api.queries import Terms, read_member_of, read_resources, read_traits, read_uuid
 from kilonova.placement_api.replies import base_of, reply
 from kilonova.placement_api.resource_providers.view import PROVIDER, ShownProvider
+from kilonova.placement_api.uuids import canonical
 from kilonova.storage.database import Transaction
 from kilonova.storage.provider_trees import create_provider, delete_provider, move_provider, rename_provider
 
@@ -63,7 +64,7 @@ def _named(index: Index, call: Call) -> Mask:
     return mask
 
 
-def _fitting(terms: Terms, everybody: Mask, having: Any) -> Mask:  # noqa: ANN401
+def _fitting(terms: Terms, everybody: Mask, having: Any) -> Mask:
     mask = everybody.copy()
     for names in terms.required:
         mask &= having(names)
@@ -74,8 +75,8 @@ def _fitting(terms: Terms, everybody: Mask, having: Any) -> Mask:  # noqa: ANN40
 
 async def create(call: Call, parts: PlacementParts) -> Answer:
     """POST /resource_providers."""
-    uuid = call.body.get("uuid") or new_uuid()
-    parent_uuid = call.body.get("parent_provider_uuid")
+    uuid = canonical(call.body.get("uuid") or new_uuid(), "uuid")
+    parent_uuid = _parent_uuid(call)
     if parent_uuid == uuid:
         raise BadRequest("parent provider UUID cannot be same as UUID. Unable to create resource provider.")
     parent = await _parent(parts, parent_uuid)
@@ -100,7 +101,7 @@ async def update(call: Call, parts: PlacementParts) -> Answer:
     """PUT /resource_providers/{uuid}: its name and, where the version lets it, its parent."""
     provider = (await provider_of(call, parts)).provider
     moves = "parent_provider_uuid" in call.body
-    parent = await _parent(parts, call.body.get("parent_provider_uuid"))
+    parent = await _parent(parts, _parent_uuid(call))
     if parent == provider.id:
         raise BadRequest("creating loop in the provider tree is not allowed.")
 
@@ -126,6 +127,11 @@ async def delete(call: Call, parts: PlacementParts) -> Answer:
 
     await parts.database.transact(work)
     return Answer(204)
+
+
+def _parent_uuid(call: Call) -> str | None:
+    uuid = call.body.get("parent_provider_uuid")
+    return None if uuid is None else canonical(uuid, "parent_provider_uuid")
 
 
 async def _parent(parts: PlacementParts, uuid: str | None) -> int | None:

