@@ -83,7 +83,7 @@ class Conformance:
                 value = json.loads(outcome.output)
             except json.JSONDecodeError:
                 return [f"no JSON was printed but {outcome.output!r:.300}"]
-        complaints = [sentence for check in row.checks for sentence in check(Answer(outcome.output, value))]
+        complaints = [sentence for check in row.checks for sentence in check(Answer(outcome.output, outcome.errors, value))]
         first = value[0] if isinstance(value, list) and value else value
         for name, column in row.keeps.items():
             if isinstance(first, dict) and column in first:
@@ -130,7 +130,9 @@ def conform(directory: Path, flags: tuple[str, ...], seconds: float) -> int:
     kept = {"state": str(cloud.state), "file": str(image), "private_key": str(directory / "key.pem")}
     try:
         ready = cloud.start()
-        print(f"ready after {ready:.2f} s (aim: {READY_AIM_SECONDS:.0f} s on a quiet machine)")
+        print(
+            f"ready after {ready:.2f} s, {cloud.cpu_seconds():.2f} s of CPU (aim: {READY_AIM_SECONDS:.0f} s on a quiet machine)"
+        )
         results = Conformance(cloud, kept).run(STEPS, begun + seconds)
     finally:
         cloud.stop()

@@ -8,9 +8,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a command printed: as text, and as a value where it printed JSON."""
+    """What a command printed: as text, as errors, and as a value where it printed JSON."""
 
     text: str
+    errors: str
     value: Any
 
 
@@ -113,10 +114,11 @@ def counts(least: int) -> Check:
 
 
 def says(*patterns: str) -> Check:
-    """Each pattern is found in what was printed."""
+    """Each pattern is found in what was printed, errors included."""
 
     def check(answer: Answer) -> list[str]:
-        return [f"{pattern!r} is not in the output" for pattern in patterns if not re.search(pattern, answer.text)]
+        printed = f"{answer.text}\n{answer.errors}"
+        return [f"{pattern!r} is not in the output" for pattern in patterns if not re.search(pattern, printed)]
 
     return check
 

@@ -81,6 +81,13 @@ class StartedCloud:
             process.wait(STOP_SECONDS)
         end_postgres(self.state / "postgresql")
 
+    def cpu_seconds(self) -> float:
+        """CPU, user and system, that the process has spent so far."""
+        if self._process is None:
+            return 0.0
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def log_tail(self, lines: int = 20) -> str:
         """The last lines that `up` wrote."""
         return "\n".join(self._log.read_text().splitlines()[-lines:])

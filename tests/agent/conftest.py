@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from agent_site import Conductor, Site
+from tests.agent.agent_site import Conductor, Site
 
 from kilonova.bus.in_process import InProcessBus
 

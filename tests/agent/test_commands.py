@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from agent_site import GUEST, Conductor, Site, command
+from tests.agent.agent_site import GUEST, Conductor, Site, command
 
 from kilonova.bus.in_process import InProcessBus
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from agent_site import Conductor, Site, command
+from tests.agent.agent_site import Conductor, Site, command
 
 from kilonova.bus.nats import NatsBus
 from kilonova.bus.nats_server import NatsServer, NatsUser, inbox_prefix, permissions

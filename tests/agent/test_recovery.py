@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from agent_site import SETTINGS, Conductor, Site, command
+from tests.agent.agent_site import SETTINGS, Conductor, Site, command
 
 from kilonova.agent import Agent, Links
 from kilonova.agent.book import ENTRY_MICROS, TOMBSTONE_MICROS, Book

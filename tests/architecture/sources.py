@@ -64,7 +64,9 @@ def _imports(node: ast.AST, *, in_function: bool) -> Iterator[Import]:
         elif isinstance(child, ast.ImportFrom):
             above = "." * child.level + (child.module or "")
             for alias in child.names:
-                yield Import(f"{above}.{alias.name}" if not above.endswith(".") else above + alias.name, child.lineno, in_function)
+                yield Import(
+                    f"{above}.{alias.name}" if not above.endswith(".") else above + alias.name, child.lineno, in_function
+                )
         else:
             inside = in_function or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
             yield from _imports(child, in_function=inside)

@@ -249,6 +249,7 @@ def test_a_long_search_says_now_and_then_that_it_is_still_at_it() -> None:
     [
         (provider(1, {"VCPU": Inventory(8, used=6)}), group(VCPU=4), ("resource.capacity", "VCPU", 4, 2)),
         (provider(1, {"VCPU": Inventory(8, max_unit=3)}), group(VCPU=4), ("resource.unit", "VCPU", 4, None)),
+        (provider(1, {"VCPU": Inventory(8, max_unit=8)}), group(VCPU=9), ("resource.capacity", "VCPU", 9, 8)),
         (provider(1, {"VCPU": 8}), group(VCPU=4, DISK_GB=1), ("resource.absent", "DISK_GB", 1, None)),
         (
             provider(1, {"VCPU": 8}),

@@ -11,7 +11,7 @@ from uuid import uuid4
 import asyncpg
 import httpx
 import pytest
-from placement_client import Client, FakeAuthenticator
+from tests.placement_api.placement_client import Client, FakeAuthenticator
 
 from kilonova.operations.ledger_index import LedgerIndex
 from kilonova.placement_api.face import Mounting, placement_face

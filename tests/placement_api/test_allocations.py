@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from placement_client import Client, code, holding
+from tests.placement_api.placement_client import Client, code, holding
 
 from kilonova.domain.clock import new_uuid
 

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from placement_client import Client, code, holding
+from tests.placement_api.placement_client import Client, code, holding
 
 from kilonova.domain.clock import new_uuid
 

@@ -1,6 +1,6 @@
 """Resource providers and what hangs on them, over HTTP."""
 
-from placement_client import Client, code, holding
+from tests.placement_api.placement_client import Client, code, holding
 
 from kilonova.domain.clock import new_uuid
 
@@ -247,11 +247,11 @@ async def test_a_reshape_moves_inventories_with_their_allocations(client: Client
         "allocations": {consumer: holding({root: {"DISK_GB": 1}, child: {"VCPU": 2}}, 1)},
     }
     half = {**body, "allocations": {}}
-    assert (await client.at("1.29").by("service").post("/reshaper", body)).status_code == 404
-    refused = await client.by("service").post("/reshaper", half)
+    assert (await client.at("1.29").post("/reshaper", body)).status_code == 404
+    refused = await client.post("/reshaper", half)
     assert (refused.status_code, code(refused)) == (409, "placement.inventory.inuse")
-    assert (await client.by("service").post("/reshaper", body)).status_code == 204
+    assert (await client.post("/reshaper", body)).status_code == 204
     assert (await client.get(f"/resource_providers/{child}/usages")).json()["usages"] == {"VCPU": 2}
     assert (await client.get(f"/resource_providers/{root}/usages")).json()["usages"] == {"DISK_GB": 1}
-    stale = await client.by("service").post("/reshaper", body)
+    stale = await client.post("/reshaper", body)
     assert (stale.status_code, code(stale)) == (409, "placement.concurrent_update")

@@ -108,8 +108,8 @@ async def test_a_change_that_commits_late_is_not_lost(postgresql: Database) -> N
     assert index.provider(other.id).inventories == {"VCPU": Inventory(2)}
     async with postgresql.read() as transaction:
         # What has been read is not read again while the old transaction holds the position back.
-        assert reader._position is not None
-        assert not await feed.changes_since(transaction, reader._position)
+        assert reader.position is not None
+        assert not await feed.changes_since(transaction, reader.position)
     may_commit.set()
     await task
     assert (await reader.fresh()).provider(provider.id).inventories == {"VCPU": Inventory(1)}

@@ -5,18 +5,26 @@ import contextlib
 import signal
 import socket
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import uvicorn
 
 from kilonova.settings import ApiSettings
 
 
+BACKLOG: Final = 2048
+"""How many connections may wait to be accepted."""
+
+
 def listen(settings: ApiSettings) -> socket.socket:
-    """The socket that HTTP will be served on, bound so that its port is known. Raises OSError where it is taken."""
+    """The socket that HTTP will be served on. Raises OSError where its port is taken.
+
+    It listens already, so that whoever read `ready` and connects at once waits for the server and is not refused.
+    """
     listener = socket.socket(socket.AF_INET6 if ":" in settings.listen else socket.AF_INET)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind((settings.listen, settings.port))
+    listener.listen(BACKLOG)
     return listener
 
 

@@ -168,7 +168,7 @@ class Face:
                     continue
                 rows = methods.get(method) or (methods.get("GET") if method == "HEAD" else None)
                 if rows is None:
-                    raise MethodNotAllowed("The method is not allowed for this resource.")
+                    raise MethodNotAllowed(f"The method is not allowed for this resource, which takes {', '.join(methods)}.")
                 return rows, match.groupdict()
         raise NotFound("The resource could not be found.")
 
@@ -203,20 +203,14 @@ class Face:
         return body
 
     async def _read(self, receive: Any) -> bytes:
-        message = await receive()
-        if not message.get("more_body"):
-            data: bytes = message.get("body", b"")
-            if len(data) > self.settings.body_limit:
-                raise TooLarge(f"The request is larger than {self.settings.body_limit} bytes.")
-            return data
-        chunks = [message.get("body", b"")]
-        size = len(chunks[0])
+        chunks = []
+        size = 0
         async for chunk in _chunks(receive):
             size += len(chunk)
             if size > self.settings.body_limit:
                 raise TooLarge(f"The request is larger than {self.settings.body_limit} bytes.")
             chunks.append(chunk)
-        return b"".join(chunks)
+        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
 
 def _place(path: str) -> tuple[str, int]:

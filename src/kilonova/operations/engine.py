@@ -4,6 +4,7 @@ A conductor that loses a lease stops and undoes nothing: whoever holds it now go
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -17,7 +18,7 @@ from kilonova.operations.accept import WAKE_SUBJECT
 from kilonova.operations.run import Run, RunParts, StepFailed
 from kilonova.operations.table import Definition
 from kilonova.storage import operations
-from kilonova.storage.operations import Lease
+from kilonova.storage.operations import Lease, Wanted
 
 log = structlog.get_logger(__name__)
 RENEWALS_A_LEASE: Final = 3
@@ -25,7 +26,7 @@ RENEWALS_A_LEASE: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class EngineSettings:
-    """`slots` is how many operations run at once; times in seconds."""
+    """`slots` is about how many operations of one cell run at once, so that a slow cell holds up no other; times in seconds."""
 
     conductor: str
     lease_seconds: float = 15.0
@@ -44,6 +45,7 @@ class Engine:
         self._settings = settings
         self._lease = Lease(settings.conductor, int(settings.lease_seconds * 1_000_000))
         self._running: dict[str, asyncio.Task[None]] = {}
+        self._cells: Counter[str] = Counter()
         self._loops: list[asyncio.Task[None]] = []
         self._wake = asyncio.Event()
 
@@ -74,6 +76,7 @@ class Engine:
         await asyncio.gather(*tasks, return_exceptions=True)
         self._loops.clear()
         self._running.clear()
+        self._cells.clear()
 
     async def _on_wake(self, message: Message) -> None:
         self._wake.set()
@@ -97,15 +100,14 @@ class Engine:
 
     async def _take(self) -> bool:
         """Take what is free; whether there may be more."""
-        room = min(self._settings.slots - len(self._running), self._settings.batch)
-        if room <= 0:
-            return False
-        kinds = list(self._table)
-        taken = await self._parts.database.transact(lambda tx: operations.take(tx, self._lease, kinds, room))
+        full = [cell for cell, count in self._cells.items() if count >= self._settings.slots]
+        wanted = Wanted(list(self._table), full, self._settings.batch)
+        taken = await self._parts.database.transact(lambda tx: operations.take(tx, self._lease, wanted))
         for operation in taken:
+            self._cells[operation.cell] += 1
             task = asyncio.create_task(self._run(operation), name=f"operation:{operation.id}")
             self._running[operation.id] = task
-        return len(taken) == room
+        return len(taken) == self._settings.batch
 
     async def _renew_loop(self) -> None:
         while True:
@@ -128,7 +130,9 @@ class Engine:
             log.exception("operation.broke", operation=operation.id, kind=operation.kind, server=operation.server_id)
         finally:
             self._running.pop(operation.id, None)
-            self._wake.set()
+            self._cells[operation.cell] -= 1
+            if self._cells[operation.cell] == self._settings.slots - 1:
+                self._wake.set()
 
     async def _to_the_end(self, definition: Definition, run: Run) -> None:
         if definition.kind.version != run.operation.version:

@@ -42,6 +42,11 @@ class LedgerIndex:
         await self.refresh()
         return self.index
 
+    @property
+    def position(self) -> Position | None:
+        """How far the feed has been read; None before the first time."""
+        return self._position
+
     @asynccontextmanager
     async def pinned(self) -> AsyncIterator[Index]:
         """The fresh index, which does not change while the context lasts: for searches that let others run in between.

@@ -128,8 +128,9 @@ def _amount_steps(reading: Reading, resource_class: str, amount: int) -> list[St
     room: Mask = free >= amount
     return [
         Step("resource.absent", resource_class, has, has, amount),
-        Step("resource.unit", resource_class, fits, fits, amount),
+        # Room before units: who asks for more than there is should hear how much there is.
         Step("resource.capacity", resource_class, room, room, amount, free),
+        Step("resource.unit", resource_class, fits, fits, amount),
     ]
 
 

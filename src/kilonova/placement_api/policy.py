@@ -21,7 +21,5 @@ RULES: Final[Mapping[str, str]] = {
     # Placement knows projects only: a token for the whole system is nobody here.
     "admin_or_service": "(role:admin or role:service) and not system_scope:all",
     **{f"placement:{noun}:{verb}": "rule:admin_or_service" for noun, verbs in _NOUNS.items() for verb in verbs.split()},
-    # It rewrites what others hold, which only the services that manage the providers should do.
-    "placement:reshaper:reshape": "role:service and not system_scope:all",
     "placement:usages": "rule:admin_or_service or (role:reader and project_id:%(project_id)s)",
 }

@@ -1,12 +1,13 @@
 """Makes a control process show in `os-services`: its rows are made at its start and seen again from time to time."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final
 
 from kilonova.domain.clock import new_uuid, now
 from kilonova.reconcilers.housekeeping import Chore
 from kilonova.storage import hosts, processes
-from kilonova.storage.database import Database, Transaction
+from kilonova.storage.database import Database, Duplicate, Transaction
 from kilonova.storage.processes import ProcessRecord
 
 CONDUCTOR_BINARIES: Final = ("nova-conductor", "nova-scheduler")
@@ -26,7 +27,9 @@ async def announce(database: Database, host: str, binaries: Sequence[str]) -> No
             number = await hosts.next_number(transaction)
             await processes.insert_process(transaction, ProcessRecord(new_uuid(), number, binary, host, False, None, at, at))
 
-    await database.transact(work)
+    # Another process of this machine may make the same rows at the same moment.
+    with suppress(Duplicate):
+        await database.transact(work)
 
 
 def presence(database: Database, host: str, binaries: Sequence[str]) -> Chore:

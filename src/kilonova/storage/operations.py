@@ -27,6 +27,7 @@ _TAKEABLE: Final = (
         ~operations.c.parked,
         operations.c.lease_until < now_us(),
         any_of(operations.c.kind, "kinds"),
+        ~any_of(operations.c.cell, "full"),
     )
     .order_by(operations.c.id)
     .limit(bindparam("limit"))
@@ -153,10 +154,26 @@ class Lease:
     microseconds: int
 
 
-async def take(transaction: Transaction, lease: Lease, kinds: Sequence[str], limit: int) -> list[Operation]:
-    """Take at most `limit` operations that nobody holds, oldest first; taking raises their tokens."""
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which operations are taken: of these kinds, in other cells than these, at most so many."""
+
+    kinds: Sequence[str]
+    full_cells: Sequence[str]
+    most: int
+
+
+async def take(transaction: Transaction, lease: Lease, wanted: Wanted) -> list[Operation]:
+    """Take operations that nobody holds, oldest first; taking raises their tokens."""
     rows = await transaction.rows(
-        _TAKE, {"holder": lease.holder, "lease": lease.microseconds, "kinds": list(kinds), "limit": limit}
+        _TAKE,
+        {
+            "holder": lease.holder,
+            "lease": lease.microseconds,
+            "kinds": list(wanted.kinds),
+            "full": list(wanted.full_cells),
+            "limit": wanted.most,
+        },
     )
     if not rows:
         return []

@@ -17,7 +17,7 @@ from kilonova.compute_api.routes import CLOUD
 from kilonova.http.errors import compute_form
 from kilonova.http.face import Face, FaceSettings
 from kilonova.http.policy import Policy
-from kilonova.settings import ApiSettings, QuotaSettings, SchedulerSettings
+from kilonova.settings import ApiSettings, ComputeSettings, QuotaSettings, SchedulerSettings
 from kilonova.storage.database import Database
 from kilonova.storage.migrate import upgrade
 from kilonova.storage.postgresql import PostgresqlDatabase
@@ -69,6 +69,7 @@ async def cloud(database: Database) -> AsyncIterator[Cloud]:
         networks=nobody,
         bus=nobody,
         api=ApiSettings(),
+        compute=ComputeSettings(),
         quota=QuotaSettings(key_pairs=3, server_groups=2),
         scheduler=SchedulerSettings(),
         traits=frozenset(),

@@ -96,13 +96,16 @@ class RecordingAcceptor:
     wishes: list[Wish] = field(default_factory=list)
     acts: list[tuple[str, str, Mapping[str, Any]]] = field(default_factory=list)
 
-    async def create(self, asked: Asked, wishes: Sequence[Wish]) -> tuple[str, ...]:
+    async def create(
+        self, asked: Asked, wishes: Sequence[Wish], secret: Mapping[str, Any] | None = None
+    ) -> tuple[str, ...]:
         if len(wishes) > self.most:
             raise OverQuota(f"Quota exceeded for instances: Requested {len(wishes)}, but already used 0 of {self.most}")
         self.wishes.extend(wishes)
         new = [
             server(name=wish.name, hostname=wish.hostname, vm_state="building", task_state="scheduling", host=None,
-                   project_id=wish.project_id, user_id=wish.user_id, description=wish.description, created_at=now())
+                   project_id=wish.project_id, user_id=wish.user_id, description=wish.description, created_at=now(),
+                   system_metadata={} if wish.disk_config == "MANUAL" else {"disk_config": wish.disk_config})
             for wish in wishes
         ]  # fmt: skip
 

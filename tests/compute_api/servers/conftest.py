@@ -22,7 +22,7 @@ from kilonova.domain.image import Image
 from kilonova.http.errors import compute_form
 from kilonova.http.face import Face, FaceSettings
 from kilonova.http.policy import Policy
-from kilonova.settings import ApiSettings, QuotaSettings, SchedulerSettings
+from kilonova.settings import ApiSettings, ComputeSettings, QuotaSettings, SchedulerSettings
 from kilonova.storage import flavors
 from kilonova.storage.database import Database, Transaction
 from kilonova.storage.migrate import upgrade
@@ -119,7 +119,8 @@ async def cloud(database: Database) -> AsyncIterator[Cloud]:
         }
     )
     parts: Any = ComputeParts(
-        database, acceptor, Consoles(), images, Networks(), InProcessBus(), ApiSettings(), QuotaSettings(), SchedulerSettings(),
+        database, acceptor, Consoles(), images, Networks(), InProcessBus(), ApiSettings(), ComputeSettings(),
+        QuotaSettings(), SchedulerSettings(),
         frozenset({"COMPUTE_NODE"}),
     )  # fmt: skip
     settings = FaceSettings("compute", "/compute/v2.1", compute_form, COMPUTE, legacy_project=True)

@@ -14,9 +14,8 @@ from kilonova.storage.actions import ActionRecord, StepRecord
 
 EVENT_NAMES: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "create.schedule": "conductor_schedule_and_build_instances",
         "create.claim": "conductor_schedule_and_build_instances",
-        "create.bind": "compute_allocate_networks",
+        "create.network": "compute_allocate_networks",
         "create.build": "compute__do_build_and_run_instance",
         "delete.destroy": "compute_terminate_instance",
         "start.start": "compute_start_instance",

@@ -54,7 +54,7 @@ def read_query(values: Values, version: int) -> Asked:
         name, suffix = _split(key, version)
         by_suffix.setdefault(suffix, {})[name] = given
     groups = tuple(_group(suffix, by_suffix[suffix], version) for suffix in sorted(by_suffix))
-    subtrees = tuple(frozenset(value.split(",")) for value in whole.get("same_subtree", ()))
+    subtrees = tuple(frozenset(suffix.strip() for suffix in value.split(",")) for value in whole.get("same_subtree", ()))
     _check_resources(groups, subtrees, version)
     _check_subtrees(groups, subtrees)
     policy = _policy(groups, whole.get("group_policy", ()))
