@@ -33,7 +33,7 @@ def test_an_event_moves_a_server(event, before, then):
     ],
 )
 def test_an_event_that_may_not_meet_a_state_is_a_conflict_in_the_community_s_words(event, before):
-    with pytest.raises(Conflict, match="while it is in (vm|task)_state"):
+    with pytest.raises(Conflict, match=r"while it is in (vm|task)_state"):
         after(event, before, "s1")
 
 

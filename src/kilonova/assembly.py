@@ -66,7 +66,7 @@ from kilonova.own_api.routes import RULES as OWN_RULES
 from kilonova.placement_api.face import Mounting, placement_face
 from kilonova.placement_api.parts import PlacementParts
 from kilonova.reconcilers import housekeeping
-from kilonova.reconcilers.housekeeping import checkpoint, dead_cards, feed_tail
+from kilonova.reconcilers.housekeeping import checkpoint, dead_cards, feed_tail, old_history
 from kilonova.reconcilers.liveness import Liveness, LivenessSettings
 from kilonova.reconcilers.presence import CONDUCTOR_BINARIES, announce, presence
 from kilonova.reconcilers.registration import Registration
@@ -295,6 +295,8 @@ async def start_chores(ground: Ground, companions: Companions) -> asyncio.Task[N
         dead_cards(ground.database, companions.networks),
         presence(ground.database, host, CONDUCTOR_BINARIES),
     ]
+    if ground.settings.conductor.purge_seconds > 0:
+        chores.append(old_history(ground.database, ground.settings.conductor.purge_seconds))
     if isinstance(ground.database, SqliteDatabase):
         chores.append(checkpoint(ground.database, ground.settings.database.checkpoint_seconds))
     return asyncio.create_task(housekeeping.run(chores), name="chores")

@@ -59,9 +59,9 @@ class BusSettings:
 class SchedulerSettings:
     """[scheduler]: where servers go."""
 
-    pending_on_no_valid_host: bool = knob(False, "Whether a server that finds no host waits as PENDING (2.1002).")
-    pending_timeout: float = knob(0.0, "Seconds after which a PENDING server becomes ERROR; 0: never.")
-    max_placement_results: int = knob(1000, "Most candidates that one search gives.")
+    pending_on_no_valid_host: bool = knob(False, "Not served yet: whether a server that finds no host waits as PENDING (2.1002).")
+    pending_timeout: float = knob(0.0, "Not served yet: seconds after which a PENDING server becomes ERROR; 0: never.")
+    max_placement_results: int = knob(1000, "Not served yet: most candidates that one search gives; all are looked at.")
     host_subset_size: int = knob(1, "Among how many of the best hosts one is taken at random.")
     max_attempts: int = knob(3, "Builds tried on different hosts before a server goes to ERROR.")
     max_alternates: int = knob(5, "Hosts kept as alternatives to the best one.")
@@ -78,8 +78,8 @@ class SchedulerSettings:
 class ComputeSettings:
     """[compute]: what servers may do."""
 
-    allow_resize_to_same_host: bool = knob(False, "Whether a resize may stay on its host.")
-    shelved_offload_time: float = knob(0.0, "Seconds until a shelved server leaves its host; -1: never.")
+    allow_resize_to_same_host: bool = knob(False, "Not served yet: whether a resize may stay on its host.")
+    shelved_offload_time: float = knob(0.0, "Not served yet: seconds until a shelved server leaves its host; -1: never.")
     force_config_drive: bool = knob(False, "Whether every new server gets a config drive.")
 
 
@@ -87,7 +87,7 @@ class ComputeSettings:
 class QuotaSettings:
     """[quota]: default limits by the community's names; -1 is no limit."""
 
-    count: str = knob("servers", "What counts: `servers` (every live server) or `placement` (allocations).")
+    count: str = knob("servers", "What counts: `servers` (every live server); `placement` is not served yet.")
     instances: int = knob(10, "Servers of a project.")
     cores: int = knob(20, "VCPUs of a project.")
     ram: int = knob(51200, "Memory of a project in MB.")
@@ -111,7 +111,7 @@ class ConductorSettings:
     companion_seconds: float = knob(30.0, "How long one call to a companion service may take.")
     retry_seconds: float = knob(1.0, "Pause before a step is tried again after a transient error.")
     host_down_seconds: float = knob(30.0, "Silence after which a host counts as down.")
-    purge_seconds: float = knob(0.0, "Age at which finished operations and deleted servers are purged; 0: never.")
+    purge_seconds: float = knob(0.0, "Age at which deleted servers and their operations are forgotten; 0: never.")
 
 
 @dataclass(frozen=True, slots=True)

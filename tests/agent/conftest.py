@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.agent.agent_site import Conductor, Site
 
 from kilonova.bus.in_process import InProcessBus
+from tests.agent.agent_site import Conductor, Site
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from tests.agent.agent_site import GUEST, Conductor, Site, command
 
 from kilonova.bus.in_process import InProcessBus
+from tests.agent.agent_site import GUEST, Conductor, Site, command
 
 
 async def test_a_build_is_accepted_done_and_reported(conductor: Conductor, site: Site) -> None:

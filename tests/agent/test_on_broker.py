@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from tests.agent.agent_site import Conductor, Site, command
-
 from kilonova.bus.nats import NatsBus
 from kilonova.bus.nats_server import NatsServer, NatsUser, inbox_prefix, permissions
+from tests.agent.agent_site import Conductor, Site, command
 
 
 async def test_a_host_does_its_work_with_the_permissions_of_a_host(tmp_path: Path) -> None:

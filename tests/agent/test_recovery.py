@@ -4,7 +4,6 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from tests.agent.agent_site import SETTINGS, Conductor, Site, command
 
 from kilonova.agent import Agent, Links
 from kilonova.agent.book import ENTRY_MICROS, TOMBSTONE_MICROS, Book
@@ -12,6 +11,7 @@ from kilonova.agent.journal import Journal, JournalError, now_micros
 from kilonova.bus.in_process import InProcessBus
 from kilonova.bus.messages import Report
 from kilonova.drivers.fake import FakeDriver
+from tests.agent.agent_site import SETTINGS, Conductor, Site, command
 
 
 async def test_what_was_accepted_before_a_crash_is_done_after_it(conductor: Conductor, site: Site) -> None:

@@ -65,7 +65,9 @@ class Running:
     def image(self) -> str:
         """A new image's id, its data uploaded."""
         made = self.ask("POST", "/image/v2/images", {"name": "i", "disk_format": "raw", "container_format": "bare"}, 201)
-        answer = self.http.put(f"/image/v2/images/{made['id']}/file", content=b"x", headers={"content-type": "application/octet-stream"})
+        answer = self.http.put(
+            f"/image/v2/images/{made['id']}/file", content=b"x", headers={"content-type": "application/octet-stream"}
+        )
         assert answer.status_code == 204, answer.text
         return str(made["id"])
 

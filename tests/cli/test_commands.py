@@ -12,7 +12,9 @@ def test_a_server_that_fits_nowhere_is_explained(cloud: Running):
     server = cloud.server(16, "big")
 
     fault = cloud.show(server)["fault"]
-    assert fault["message"].startswith("No valid host was found. 2 hosts were looked at: 2 lack VCPU (16 asked, the most free is 4).")
+    assert fault["message"].startswith(
+        "No valid host was found. 2 hosts were looked at: 2 lack VCPU (16 asked, the most free is 4)."
+    )
     assert "host-1" not in fault["message"]
     assert "host-1" in fault["details"]
     printed = cloud.run("explain", "--state", str(cloud.state), server)
@@ -90,7 +92,9 @@ def test_rules_of_the_chaos_door_come_fire_and_go(cloud: Running):
     assert {"schedule", "network.bind", "agent.build", "create.finish"} <= set(cloud.ask("GET", "/chaos/points")["points"])
 
 
-@pytest.mark.parametrize("rule", [{"point": "nowhere", "when": "before", "action": "fail"}, {"point": "create.claim", "when": "x", "action": "fail"}])
+@pytest.mark.parametrize(
+    "rule", [{"point": "nowhere", "when": "before", "action": "fail"}, {"point": "create.claim", "when": "x", "action": "fail"}]
+)
 def test_a_wrong_rule_names_its_field(cloud: Running, rule: dict[str, str]):
     cloud.ask("POST", "/chaos/rules", rule, 400)
 

@@ -40,7 +40,9 @@ def test_a_check_means_what_the_language_says(check, caller, target, verdict):
     assert policy.allows("asked", caller, target) is verdict
 
 
-@pytest.mark.parametrize("check", ["role", "(role:admin", "role:admin)", "role:admin role:member", "not", "rule:nobody", "rule:asked"])
+@pytest.mark.parametrize(
+    "check", ["role", "(role:admin", "role:admin)", "role:admin role:member", "not", "rule:nobody", "rule:asked"]
+)
 def test_a_check_that_cannot_be_read_is_refused_with_its_rule(check):
     with pytest.raises(PolicyError, match="asked|nobody"):
         Policy({"asked": check})

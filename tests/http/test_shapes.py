@@ -20,7 +20,12 @@ SHAPE = Shape(
 
 @pytest.mark.parametrize(
     ("version", "server"),
-    [(1, {"name": "a"}), (52, {"name": "a", "tags": ["t"]}), (56, {"name": "a", "personality": []}), (1, {"name": "a", "count": "3"})],
+    [
+        (1, {"name": "a"}),
+        (52, {"name": "a", "tags": ["t"]}),
+        (56, {"name": "a", "personality": []}),
+        (1, {"name": "a", "count": "3"}),
+    ],
 )
 def test_a_version_takes_the_fields_that_live_then(version, server):
     Checker().check(SHAPE, version, {"server": server})
@@ -42,7 +47,9 @@ def test_what_a_version_does_not_take_is_named(version, server, named):
 
 
 def test_a_view_shows_what_lives_at_the_version_and_what_the_rules_open():
-    view = View([Shown("id", lambda item: item), Shown("new", lambda item: 1, since=9), Shown("secret", lambda item: 2, rule="see")])
+    view = View(
+        [Shown("id", lambda item: item), Shown("new", lambda item: 1, since=9), Shown("secret", lambda item: 2, rule="see")]
+    )
 
     assert view.at(1, lambda rule, target: False)("a") == {"id": "a"}
     assert view.at(9, lambda rule, target: True)("a") == {"id": "a", "new": 1, "secret": 2}

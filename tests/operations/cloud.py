@@ -1,4 +1,4 @@
-"""A whole cloud in this process that can be broken on purpose: conductors that crash, hosts that crash, a database that stalls."""
+"""A whole cloud in this process to be broken on purpose: conductors that crash, hosts that crash, a database that stalls."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -234,9 +234,7 @@ class Cloud:
     # ---- requests ----
 
     async def create(self, *, network: str = "", flavor: Flavor = SMALL) -> str:
-        wish = Wish(
-            PROJECT, "user", "one", "one", flavor, IMAGE, IMAGE.id, networks=(AskedNetwork(network),) if network else ()
-        )
+        wish = Wish(PROJECT, "user", "one", "one", flavor, IMAGE, IMAGE.id, networks=(AskedNetwork(network),) if network else ())
         return (await self.acceptor.create(Asked("req-create", "user", PROJECT), [wish]))[0]
 
     async def act(self, kind: str, server_id: str, **content: Any) -> None:
@@ -302,9 +300,7 @@ class Cloud:
         there = {host: powers[server_id] for host, powers in guests.items() if server_id in powers}
         consoles = [await self.reads.console(host, server_id, None) for host in there]
         boots = sum(console.count("Linux version") for console in consoles)
-        return Facts(
-            server, allocations, frozenset(port.id for port in ports), there, boots, tuple(actions), tuple(events)
-        )
+        return Facts(server, allocations, frozenset(port.id for port in ports), there, boots, tuple(actions), tuple(events))
 
     async def quota(self) -> tuple[int, int, int]:
         """What the project uses: servers, VCPUs, MB."""

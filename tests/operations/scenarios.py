@@ -82,7 +82,7 @@ def buried(facts: Facts) -> None:
     assert facts.state == ("error", None)
     assert facts.server.cell == "cell0"
     assert facts.server.fault is not None
-    assert facts.server.fault["message"].startswith("No valid host was found. 3 hosts were looked at")
+    assert facts.server.fault["message"].startswith("No valid host was found. 3 hosts were looked at"), facts.server.fault
     assert facts.actions == (("create", "Error", "Error"),)
     holds_nothing(facts)
 

@@ -84,7 +84,7 @@ async def test_a_network_without_addresses_is_named_in_the_fault(cloud: Cloud) -
     facts = await cloud.facts(second)
     assert facts.state == ("error", None)
     assert facts.server.fault is not None
-    assert "No more IP addresses" in facts.server.fault["details"]
+    assert "no free IPv4 address left" in facts.server.fault["details"]
     holds_nothing(facts)
     await cloud.is_clean()
     await cloud.act("delete", first)

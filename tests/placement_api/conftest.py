@@ -11,7 +11,6 @@ from uuid import uuid4
 import asyncpg
 import httpx
 import pytest
-from tests.placement_api.placement_client import Client, FakeAuthenticator
 
 from kilonova.operations.ledger_index import LedgerIndex
 from kilonova.placement_api.face import Mounting, placement_face
@@ -20,6 +19,7 @@ from kilonova.storage.database import Database
 from kilonova.storage.migrate import upgrade
 from kilonova.storage.postgresql import PostgresqlDatabase
 from kilonova.storage.sqlite import SqliteDatabase
+from tests.placement_api.placement_client import Client, FakeAuthenticator
 
 
 @pytest.fixture(scope="session")

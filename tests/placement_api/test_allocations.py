@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
-from tests.placement_api.placement_client import Client, code, holding
 
 from kilonova.domain.clock import new_uuid
+from tests.placement_api.placement_client import Client, code, holding
 
 
 async def test_a_refused_first_write_leaves_no_consumer(client: Client) -> None:

@@ -3,9 +3,9 @@
 import asyncio
 
 import pytest
-from tests.placement_api.placement_client import Client, code, holding
 
 from kilonova.domain.clock import new_uuid
+from tests.placement_api.placement_client import Client, code, holding
 
 
 async def found(client: Client, query: str) -> list[frozenset[str]]:

@@ -1,8 +1,7 @@
 """Resource providers and what hangs on them, over HTTP."""
 
-from tests.placement_api.placement_client import Client, code, holding
-
 from kilonova.domain.clock import new_uuid
+from tests.placement_api.placement_client import Client, code, holding
 
 
 async def test_the_version_document_needs_no_token(client: Client) -> None:

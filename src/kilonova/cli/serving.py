@@ -11,7 +11,6 @@ import uvicorn
 
 from kilonova.settings import ApiSettings
 
-
 BACKLOG: Final = 2048
 """How many connections may wait to be accepted."""
 

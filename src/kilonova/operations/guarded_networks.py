@@ -30,6 +30,10 @@ class GuardedNetworks:
         """See NetworkService."""
         return await self._limited(lambda: self._service.automatic(caller))
 
+    async def name_groups(self, caller: Caller, asked: Sequence[str]) -> tuple[str, ...]:
+        """See NetworkService."""
+        return await self._limited(lambda: self._service.name_groups(caller, asked))
+
     async def bind(self, binding: Binding) -> tuple[ServerPort, ...]:
         """See NetworkService."""
         await self._chaos.hit("network.bind", "before", binding.host, binding.server_id)

@@ -3,14 +3,19 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import structlog
 
 from kilonova.companions.network.contract import NetworkService
+from kilonova.domain.clock import now
 from kilonova.domain.errors import KilonovaError
-from kilonova.storage import audits, feed
+from kilonova.storage import audits, feed, purging
 from kilonova.storage.database import Database
 from kilonova.storage.sqlite import SqliteDatabase
+
+PURGED_AT_ONCE: Final = 500
+"""Servers that one transaction forgets, so that none is long."""
 
 log = structlog.get_logger(__name__)
 
@@ -59,3 +64,15 @@ def dead_cards(database: Database, networks: NetworkService) -> Chore:
             await networks.release(server)
 
     return Chore("dead_cards", 10.0, work)
+
+
+def old_history(database: Database, seconds: float) -> Chore:
+    """Forget servers that were deleted so long ago, with their operations."""
+
+    async def work() -> None:
+        before = now() - int(seconds * 1_000_000)
+        purged = PURGED_AT_ONCE
+        while purged == PURGED_AT_ONCE:
+            purged = await database.transact(lambda tx: purging.purge(tx, before, PURGED_AT_ONCE))
+
+    return Chore("old_history", 60.0, work)

@@ -38,7 +38,7 @@ class ImageCloud:
     directory: Path
     http: httpx.AsyncClient
 
-    async def ask(self, method: str, path: str, token: str = "red", **more: Any) -> httpx.Response:  # noqa: ANN401
+    async def ask(self, method: str, path: str, token: str = "red", **more: Any) -> httpx.Response:
         headers = {"X-Auth-Token": token, **more.pop("headers", {})}
         return await self.http.request(method, f"/image{path}", headers=headers, **more)
 

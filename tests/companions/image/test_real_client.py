@@ -36,7 +36,7 @@ async def serving(directory: Path) -> AsyncIterator[str]:
         login = identity_face(identity, settings, url)
         store = image_face(ImageParts(images, 1000), identity, f"{url}/identity")
 
-        async def both(scope: Any, receive: Any, send: Any) -> None:  # noqa: ANN401
+        async def both(scope: Any, receive: Any, send: Any) -> None:
             await (login if scope["path"].startswith("/identity") else store)(scope, receive, send)
 
         server = uvicorn.Server(uvicorn.Config(both, lifespan="off", log_level="warning"))
@@ -49,7 +49,7 @@ async def serving(directory: Path) -> AsyncIterator[str]:
             await database.close()
 
 
-async def openstack(url: str, *arguments: str) -> Any:  # noqa: ANN401
+async def openstack(url: str, *arguments: str) -> Any:
     """Run the community's command line client; gives what it printed as JSON."""
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("OS_")},

@@ -174,3 +174,18 @@ async def test_hosts_of_a_self_configured_subnet_get_the_address_of_their_hardwa
     await near.make("subnet", network_id=net, cidr="fd00:1::/64", ip_version=6, **modes)
     made = await near.make("port", network_id=net, mac_address="fa:16:3e:01:02:03")
     assert made["fixed_ips"][0]["ip_address"] == "fd00:1::f816:3eff:fe01:203"
+
+
+async def test_groups_are_named_whether_asked_for_by_name_or_id(near: Neighbourhood) -> None:
+    web = await near.make("security_group", name="web")
+    assert await near.service.name_groups(ALICE, []) == ("default",)
+    assert await near.service.name_groups(ALICE, [web["id"], "default", "web"]) == ("web", "default")
+    with pytest.raises(BadRequest, match="nobody"):
+        await near.service.name_groups(ALICE, ["nobody"])
+    with pytest.raises(BadRequest, match="web"):
+        await near.service.name_groups(BOB, ["web"])
+
+
+async def test_a_group_whose_name_is_not_its_own_alone_goes_by_its_id(near: Neighbourhood) -> None:
+    first, _ = await near.make("security_group", name="twin"), await near.make("security_group", name="twin")
+    assert await near.service.name_groups(ALICE, [first["id"]]) == (first["id"],)

@@ -62,6 +62,11 @@ class Networks:
     async def automatic(self, caller: Caller) -> tuple[AskedNetwork, ...]:
         return (AskedNetwork(NETWORK),)
 
+    async def name_groups(self, caller: Caller, asked: Sequence[str]) -> tuple[str, ...]:
+        if "nobody" in asked:
+            raise BadRequest("The project has no single security group nobody.")
+        return tuple(dict.fromkeys(asked)) or ("default",)
+
 
 class Consoles:
     async def console(self, host: str, server_id: str, lines: int | None) -> str:
@@ -96,9 +101,7 @@ class RecordingAcceptor:
     wishes: list[Wish] = field(default_factory=list)
     acts: list[tuple[str, str, Mapping[str, Any]]] = field(default_factory=list)
 
-    async def create(
-        self, asked: Asked, wishes: Sequence[Wish], secret: Mapping[str, Any] | None = None
-    ) -> tuple[str, ...]:
+    async def create(self, asked: Asked, wishes: Sequence[Wish], secret: Mapping[str, Any] | None = None) -> tuple[str, ...]:
         if len(wishes) > self.most:
             raise OverQuota(f"Quota exceeded for instances: Requested {len(wishes)}, but already used 0 of {self.most}")
         self.wishes.extend(wishes)

@@ -36,6 +36,10 @@ class NetworkService(Protocol):
         """
         ...
 
+    async def name_groups(self, caller: Caller, asked: Sequence[str]) -> tuple[str, ...]:
+        """Security groups, asked for by name or id, by their names. Raises errors.BadRequest naming one that is not there."""
+        ...
+
     async def bind(self, binding: Binding) -> tuple[ServerPort, ...]:
         """Find or make the ports of a server and bind them to its host; the same call again gives the same ports.
 

@@ -16,7 +16,7 @@ from kilonova.companions.network.faults import (
     PortInUse,
     PortNotFound,
 )
-from kilonova.companions.network.groups import groups_named
+from kilonova.companions.network.groups import DEFAULT, group_names, groups_named
 from kilonova.companions.network.ownership import may_see
 from kilonova.companions.network.ports import MAC_TRIES, PortWish, make_port, subnet_with
 from kilonova.companions.network.subnets import of_networks
@@ -62,6 +62,14 @@ class EmbeddedNetwork:
         if len(usable) > 1:
             raise Conflict(f"The project can use {len(usable)} networks: say which of them.")
         return tuple(AskedNetwork(network_id=network.id) for network in usable)
+
+    async def name_groups(self, caller: Caller, asked: Sequence[str]) -> tuple[str, ...]:
+        """See NetworkService. The default group is there even before it is made."""
+        others = [name for name in dict.fromkeys(asked) if name != DEFAULT]
+        if not others:
+            return tuple(dict.fromkeys(asked)) or (DEFAULT,)
+        async with self._database.read() as transaction:
+            return await group_names(transaction, caller.project_id, asked)
 
     async def bind(self, binding: Binding) -> tuple[ServerPort, ...]:
         """See NetworkService. All cards are bound, or none is."""

@@ -1,11 +1,13 @@
 """The security groups of ports: a project's default group, made when first needed, and groups by id or name."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
 from uuid import UUID, uuid5
 
 from kilonova.companions.network.faults import SecurityGroupNotFound
 from kilonova.domain.clock import new_uuid, now
+from kilonova.domain.errors import BadRequest
 from kilonova.storage.database import Transaction
 from kilonova.storage.networks import Record
 from kilonova.storage.security_groups import GROUPS, RULES
@@ -50,14 +52,34 @@ async def groups_named(transaction: Transaction, project_id: str, asked: Sequenc
     if not wanted:
         return ids
     by_id = await GROUPS.select(transaction, {"id": wanted, "project_id": [project_id]}, "use")
-    known = {group.id: [group.id] for group in by_id}
-    for group in await GROUPS.select(transaction, {"name": wanted, "project_id": [project_id]}, "use"):
-        known.setdefault(group.name, []).append(group.id)
-    for name in wanted:
-        if len(known.get(name, ())) != 1:
-            raise SecurityGroupNotFound(f"The project has no single security group {name}.")
-        ids.extend(known[name])
-    return ids
+    by_name = await GROUPS.select(transaction, {"name": wanted, "project_id": [project_id]}, "use")
+    return [*ids, *(_single(name, by_id, by_name).id for name in wanted)]
+
+
+async def group_names(transaction: Transaction, project_id: str, asked: Sequence[str]) -> tuple[str, ...]:
+    """Names of a project's groups that are asked for by id or name, each once; the id where the name is not unique.
+
+    Raises errors.BadRequest, also for a name that several groups have.
+    """
+    wanted = [name for name in dict.fromkeys(asked) if name != DEFAULT]
+    by_id = await GROUPS.select(transaction, {"id": wanted, "project_id": [project_id]})
+    by_name = await GROUPS.select(transaction, {"name": wanted, "project_id": [project_id]})
+    try:
+        found = {name: _single(name, by_id, by_name) for name in wanted}
+    except SecurityGroupNotFound as error:
+        raise BadRequest(str(error)) from error
+    alike = await GROUPS.select(transaction, {"name": [group.name for group in found.values()], "project_id": [project_id]})
+    counts = Counter(group.name for group in alike)
+    # A name that several groups have says nothing: such a group keeps going by its id.
+    shown = {name: group.name if counts[group.name] == 1 else group.id for name, group in found.items()}
+    return tuple(dict.fromkeys(shown.get(name, DEFAULT) for name in asked))
+
+
+def _single(name: str, by_id: Sequence[Record], by_name: Sequence[Record]) -> Record:
+    found = [group for group in by_id if group.id == name] or [group for group in by_name if group.name == name]
+    if len(found) != 1:
+        raise SecurityGroupNotFound(f"The project has no single security group {name}.")
+    return found[0]
 
 
 def new_group(group_id: str, project_id: str, name: str, description: str, *, stateful: bool = True) -> Record:

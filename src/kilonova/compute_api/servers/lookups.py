@@ -36,6 +36,8 @@ async def look_up(call: Call, parts: ComputeParts) -> Found:
     """Find all of it. Raises errors.BadRequest naming what is missing or does not fit, errors.Forbidden, errors.Unavailable."""
     asked = call.body["server"]
     image = await _image(call, parts, asked["imageRef"])
+    named = [entry["name"] for entry in asked.get("security_groups", ()) if "name" in entry]
+    groups = await parts.networks.name_groups(call.caller, named)
     async with parts.database.read() as transaction:
         flavor = await _flavor(transaction, call, str(asked["flavorRef"]))
         _check_sizes(call, flavor, image)
@@ -48,7 +50,7 @@ async def look_up(call: Call, parts: ComputeParts) -> Found:
             zone=zone,
             only_host=forced or await _host(transaction, asked.get("host", ""), asked.get("hypervisor_hostname", "")),
             group_id=await _group(transaction, call, str(hints_of(call).get("group", ""))),
-            security_groups=_security_groups(asked.get("security_groups", ())),
+            security_groups=groups,
         )
 
 
@@ -56,10 +58,6 @@ def hints_of(call: Call) -> dict[str, object]:
     """The scheduler hints of a request, under whichever of their two names."""
     hints: dict[str, object] = call.body.get("os:scheduler_hints") or call.body.get("OS-SCH-HNT:scheduler_hints") or {}
     return hints
-
-
-def _security_groups(asked: list[dict[str, str]] | tuple[()]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(entry["name"] for entry in asked if "name" in entry)) or ("default",)
 
 
 async def _image(call: Call, parts: ComputeParts, reference: str) -> Image:
