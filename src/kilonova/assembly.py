@@ -10,6 +10,7 @@ from typing import Final
 from urllib.parse import quote
 
 import os_traits
+import structlog
 
 from kilonova.agent.dispatch import CHAOS_POINTS
 from kilonova.agent.journal import Journal
@@ -36,7 +37,7 @@ from kilonova.compute_api.policy import RULES as COMPUTE_RULES
 from kilonova.compute_api.routes import ROUTES as COMPUTE_ROUTES
 from kilonova.compute_api.versions_doc.handlers import root_routes, version_routes
 from kilonova.domain.clock import new_uuid
-from kilonova.domain.errors import KilonovaError
+from kilonova.domain.errors import KilonovaError, Unavailable
 from kilonova.drivers.fake.driver import FakeDriver
 from kilonova.drivers.fake.shape import FakeShape
 from kilonova.http.errors import compute_form, errors_form
@@ -85,6 +86,7 @@ from kilonova.storage.database import Database
 from kilonova.storage.postgresql import PostgresqlDatabase
 from kilonova.storage.sqlite import SqliteDatabase
 
+log = structlog.get_logger(__name__)
 STANDARD_TRAITS: Final = frozenset(os_traits.get_traits())
 FEED_KEPT: Final = 100_000
 """How many changes the feed keeps for processes that fell behind."""
@@ -195,7 +197,10 @@ class Conductor:
         """Whether hosts are up must be known even while nobody asks for a place."""
         while True:
             await asyncio.sleep(self.ground.settings.conductor.poll_seconds)
-            await self.ground.cloud.refresh()
+            try:
+                await self.ground.cloud.refresh()
+            except Unavailable as error:
+                log.warning("picture.cannot_refresh", reason=str(error))
 
 
 def make_conductor(ground: Ground, networks: NetworkService) -> Conductor:

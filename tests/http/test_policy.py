@@ -44,7 +44,7 @@ def test_a_check_means_what_the_language_says(check, caller, target, verdict):
     "check", ["role", "(role:admin", "role:admin)", "role:admin role:member", "not", "rule:nobody", "rule:asked"]
 )
 def test_a_check_that_cannot_be_read_is_refused_with_its_rule(check):
-    with pytest.raises(PolicyError, match="asked|nobody"):
+    with pytest.raises(PolicyError, match=r"asked|nobody"):
         Policy({"asked": check})
 
 

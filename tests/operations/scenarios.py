@@ -203,7 +203,7 @@ SCENARIOS: Final = (
     ),
     Scenario("fits nowhere", "create", ("finish",), _create_huge, buried, begun=("claim",)),
     DELETE,
-    Scenario("a buried server", "delete", ("finish",), _act("delete"), deleted, prepare=_buried),
+    Scenario("a buried server", "delete", ("release", "finish"), _act("delete"), deleted, prepare=_buried),
     STOP,
     Scenario(
         "a stopped server",

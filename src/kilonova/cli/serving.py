@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import signal
 import socket
 from collections.abc import Iterator
@@ -57,6 +58,16 @@ def make_server(site: Any, settings: ApiSettings) -> Server:
             timeout_graceful_shutdown=int(settings.shutdown_seconds),
         )
     )
+
+
+def settle_memory() -> None:
+    """Call it when all is loaded: what is there now lives as long as the process, and a page of a thousand servers makes
+    tens of thousands of short-lived objects that reference counting frees. Without this a tenth of the time goes to looking
+    for cycles among them.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
 
 
 def ending() -> asyncio.Event:

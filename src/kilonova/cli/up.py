@@ -125,6 +125,7 @@ async def _up(settings: Settings, wanted: UpOptions) -> None:
     await ground.cloud.refresh()
     site = assembly.make_site(ground, companions, url)
     await _tell(settings, companions, url, wanted.state)
+    serving.settle_memory()
     click.echo(f"ready {url} clouds.yaml: {wanted.state / 'clouds.yaml'}")
     sys.stdout.flush()
     await serving.serve_until(asked, serving.make_server(site, settings.api), listener)

@@ -1,5 +1,7 @@
 """What this process knows of the cloud: the ledger's index and the topology, brought up to date by the change feed."""
 
+import asyncio
+
 from kilonova.operations.ledger_index import LedgerIndex
 from kilonova.operations.planning import hosts_of
 from kilonova.placement.index import Index
@@ -18,6 +20,7 @@ class Cloud:
         self._ledger = ledger
         self._default_zone = default_zone
         self._stale = True
+        self._reading = asyncio.Lock()
         self.topology = Topology({}, {})
         self.hosts: Hosts = hosts_of(self.topology, default_zone)
         ledger.on_change.append(self._on_change)
@@ -30,12 +33,20 @@ class Cloud:
     async def refresh(self) -> None:
         """Bring index and topology up to everything that was committed before the call."""
         await self._ledger.refresh()
-        if not self._stale:
-            return
+        async with self._reading:
+            # Whoever comes while another reads waits for that: returning at once would leave it with the old picture.
+            if self._stale:
+                await self._read()
+
+    async def _read(self) -> None:
         # Told of a change while it reads, it is stale again afterwards.
         self._stale = False
-        async with self._database.read() as transaction:
-            fresh = await topology.read(transaction)
+        try:
+            async with self._database.read() as transaction:
+                fresh = await topology.read(transaction)
+        except BaseException:
+            self._stale = True
+            raise
         self.topology, self.hosts = fresh, hosts_of(fresh, self._default_zone)
 
     def provider_name(self, provider_id: int) -> str:

@@ -105,7 +105,8 @@ class Engine:
         taken = await self._parts.database.transact(lambda tx: operations.take(tx, self._lease, wanted))
         for operation in taken:
             self._cells[operation.cell] += 1
-            task = asyncio.create_task(self._run(operation), name=f"operation:{operation.id}")
+            before = self._running.get(operation.id)
+            task = asyncio.create_task(self._run(operation, before), name=f"operation:{operation.id}")
             self._running[operation.id] = task
         return len(taken) == self._settings.batch
 
@@ -114,22 +115,29 @@ class Engine:
             await asyncio.sleep(self._settings.lease_seconds / RENEWALS_A_LEASE)
             if not self._running:
                 continue
+            # Only what runs: an operation whose run broke must come free, or nobody would ever try it again.
+            running = list(self._running)
             try:
-                await self._parts.database.transact(lambda tx: operations.renew(tx, self._lease))
+                await self._parts.database.transact(lambda tx: operations.renew(tx, self._lease, running))
             except Unavailable as error:
                 log.warning("engine.cannot_renew", reason=str(error))
 
-    async def _run(self, operation: Operation) -> None:
+    async def _run(self, operation: Operation, before: "asyncio.Task[None] | None") -> None:
         definition = self._table[operation.kind]
         run = Run(operation, self._parts)
         try:
+            if before is not None:
+                # This process slept past its own lease. Two runs of one operation must not wait for the same report.
+                before.cancel()
+                await asyncio.wait((before,))
             await self._to_the_end(definition, run)
         except LeaseLost:
             log.info("operation.lease_lost", operation=operation.id, kind=operation.kind, server=operation.server_id)
         except Exception:
             log.exception("operation.broke", operation=operation.id, kind=operation.kind, server=operation.server_id)
         finally:
-            self._running.pop(operation.id, None)
+            if self._running.get(operation.id) is asyncio.current_task():
+                del self._running[operation.id]
             self._cells[operation.cell] -= 1
             if self._cells[operation.cell] == self._settings.slots - 1:
                 self._wake.set()

@@ -28,12 +28,16 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What one operation wants written. With `raises_generation` the intent is for a host and gets the server's next one."""
+    """What one operation wants written. With `raises_generation` the intent is for a host and gets the server's next one.
+
+    `earlier` are intents of steps that ended without having been on record; their outcomes are among the conclusions.
+    """
 
     held: Held
     intent: Intent | None = None
     conclusions: tuple[Conclusion, ...] = ()
     raises_generation: bool = False
+    earlier: tuple[Intent, ...] = ()
 
 
 class Recorder:
@@ -64,7 +68,11 @@ async def _write(transaction: Transaction, records: Sequence[Record]) -> Verdict
         for entry in good
         if entry.intent is not None
     }
-    await operations.record(transaction, list(intents.values()), [done for entry in good for done in entry.conclusions])
+    await operations.record(
+        transaction,
+        [*(intent for entry in good for intent in entry.earlier), *intents.values()],
+        [done for entry in good for done in entry.conclusions],
+    )
     return [
         intents[entry.held.operation_id].content
         if entry.held.operation_id in intents

@@ -25,7 +25,7 @@ from kilonova.operations.end import End, Ender, Ending
 from kilonova.operations.place import Placer, Placing, Unplaced
 from kilonova.operations.records import Held, Record, Recorder
 from kilonova.operations.secrets import Keyring
-from kilonova.scheduling.explain import message, to_json
+from kilonova.scheduling.explain import from_json, message, to_json
 from kilonova.storage import servers
 from kilonova.storage.database import Database
 from kilonova.storage.operations import Conclusion, Intent
@@ -148,7 +148,8 @@ class Run:
         key = f"claim[{number}]"
         known = self._steps.get(key)
         if known is not None and known.outcome is not None:
-            return _good(known.outcome)
+            explained = known.outcome.get("explanation") if "error" in known.outcome else None
+            return _good(known.outcome) if explained is None else Unplaced(from_json(explained))
         placing = Placing(
             self._held,
             wish,
@@ -193,8 +194,9 @@ class Run:
         await self._parts.ender.end(ending)
 
     async def _write(self, intent: Intent, *, raises_generation: bool = False) -> JSON:
-        record = Record(self._held, intent, tuple(self._unwritten), raises_generation)
+        record = Record(self._held, intent, tuple(self._unwritten), raises_generation, tuple(self._intended))
         written = await self._insist(lambda: self._parts.recorder.write(record), math.inf)
+        self._intended.clear()
         self._unwritten.clear()
         self._steps[intent.key] = Step(intent.key, intent.position, written, None, intent.host)
         return written

@@ -53,7 +53,7 @@ _TAKE: Final = Statement(
 )
 _RENEW: Final = Statement(
     update(operations)
-    .where(operations.c.live, operations.c.owner == bindparam("holder"))
+    .where(operations.c.live, operations.c.owner == bindparam("holder"), any_of(operations.c.id, "ids"))
     .values(lease_until=now_us() + bindparam("lease"))
 )
 _VOID: Final = Statement(update(operations).where(operations.c.live).values(lease_until=0))
@@ -211,9 +211,9 @@ async def steps_of(transaction: Transaction, operation_ids: Sequence[str]) -> Ma
     return found
 
 
-async def renew(transaction: Transaction, lease: Lease) -> int:
-    """Renew all leases of a holder; how many there are."""
-    return await transaction.run(_RENEW, {"holder": lease.holder, "lease": lease.microseconds})
+async def renew(transaction: Transaction, lease: Lease, operation_ids: Sequence[str]) -> int:
+    """Renew the leases of these operations that the holder still has; how many that are."""
+    return await transaction.run(_RENEW, {"holder": lease.holder, "lease": lease.microseconds, "ids": sorted(operation_ids)})
 
 
 async def let_go(transaction: Transaction, holder: str, operation_ids: Sequence[str]) -> None:

@@ -25,6 +25,7 @@ _AWAY = (
     asyncpg.InterfaceError,
     asyncpg.CannotConnectNowError,
     asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
     asyncpg.TooManyConnectionsError,
     ConnectionError,
     TimeoutError,
