@@ -21,7 +21,7 @@ def settings_page() -> str:
         "",
         "A settings file is TOML; `kilonova config` prints one with every setting. A variable `KILONOVA_SECTION__KEY` wins",
         "over the file: `KILONOVA_API__PORT=8080`. A name that is not on this page is refused. Times are seconds unless the",
-        "meaning says otherwise. The settings that have no effect yet are listed in [limits.md](limits.md).",
+        "meaning says otherwise.",
     ]
     whole, meaning = Settings(), ""
     for line in render(whole).splitlines()[1:]:

@@ -18,6 +18,7 @@ from kilonova.operations.accept import WAKE_SUBJECT
 from kilonova.operations.run import Run, RunParts, StepFailed
 from kilonova.operations.table import Definition
 from kilonova.storage import operations
+from kilonova.storage.database import Transaction
 from kilonova.storage.operations import Lease, Wanted
 
 log = structlog.get_logger(__name__)
@@ -115,12 +116,14 @@ class Engine:
             await asyncio.sleep(self._settings.lease_seconds / RENEWALS_A_LEASE)
             if not self._running:
                 continue
-            # Only what runs: an operation whose run broke must come free, or nobody would ever try it again.
-            running = list(self._running)
             try:
-                await self._parts.database.transact(lambda tx: operations.renew(tx, self._lease, running))
+                await self._parts.database.transact(self._renew)
             except Unavailable as error:
                 log.warning("engine.cannot_renew", reason=str(error))
+
+    async def _renew(self, transaction: Transaction) -> None:
+        # Only what runs: an operation whose run broke must come free, or nobody would ever try it again.
+        await operations.renew(transaction, self._lease, list(self._running))
 
     async def _run(self, operation: Operation, before: "asyncio.Task[None] | None") -> None:
         definition = self._table[operation.kind]

