@@ -15,7 +15,7 @@ from .cloud import URL, ImageCloud, Names
 
 @pytest.fixture
 async def cloud(database: Database, tmp_path: Path) -> AsyncIterator[ImageCloud]:
-    service = EmbeddedImages(database, ImageFiles(tmp_path))
+    service = EmbeddedImages(database, ImageFiles(tmp_path / "images"))
     transport = httpx.ASGITransport(app=image_face(ImageParts(service, 1000), Names(), f"{URL}/identity"))
     async with httpx.AsyncClient(transport=transport, base_url=URL) as http:
-        yield ImageCloud(service, tmp_path, http)
+        yield ImageCloud(service, tmp_path / "images", http)
