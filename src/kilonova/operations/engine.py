@@ -27,13 +27,17 @@ RENEWALS_A_LEASE: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class EngineSettings:
-    """`slots` is about how many operations of one cell run at once, so that a slow cell holds up no other; times in seconds."""
+    """`slots` is about how many operations of one cell run at once, so that a slow cell holds up no other.
+
+    `tries` is how many holders an operation that breaks unexpectedly gets. Times in seconds.
+    """
 
     conductor: str
     lease_seconds: float = 15.0
     poll_seconds: float = 1.0
     slots: int = 256
     batch: int = 64
+    tries: int = 10
 
 
 class Engine:
@@ -41,6 +45,7 @@ class Engine:
 
     def __init__(self, table: Mapping[str, Definition], parts: RunParts, bus: Bus, settings: EngineSettings) -> None:
         self._table = table
+        self._definitions = [f"{entry.kind.name}:{entry.kind.version}" for entry in table.values()]
         self._parts = parts
         self._bus = bus
         self._settings = settings
@@ -102,7 +107,7 @@ class Engine:
     async def _take(self) -> bool:
         """Take what is free; whether there may be more."""
         full = [cell for cell, count in self._cells.items() if count >= self._settings.slots]
-        wanted = Wanted(list(self._table), full, self._settings.batch)
+        wanted = Wanted(self._definitions, full, self._settings.batch)
         taken = await self._parts.database.transact(lambda tx: operations.take(tx, self._lease, wanted))
         for operation in taken:
             self._cells[operation.cell] += 1
@@ -136,8 +141,9 @@ class Engine:
             await self._to_the_end(definition, run)
         except LeaseLost:
             log.info("operation.lease_lost", operation=operation.id, kind=operation.kind, server=operation.server_id)
-        except Exception:
+        except Exception as error:
             log.exception("operation.broke", operation=operation.id, kind=operation.kind, server=operation.server_id)
+            await self._give_up(definition, run, error)
         finally:
             if self._running.get(operation.id) is asyncio.current_task():
                 del self._running[operation.id]
@@ -146,12 +152,21 @@ class Engine:
                 self._wake.set()
 
     async def _to_the_end(self, definition: Definition, run: Run) -> None:
-        if definition.kind.version != run.operation.version:
-            raise KilonovaError(f"operation {run.operation.id} was defined at version {run.operation.version}")
         try:
             await definition.run(run)
         except LeaseLost:
             raise
         except (StepFailed, KilonovaError) as failure:
             log.warning("operation.failed", operation=run.operation.id, kind=run.operation.kind, reason=str(failure))
+            if definition.fail is None:
+                raise
             await definition.fail(run, str(failure))
+
+    async def _give_up(self, definition: Definition, run: Run, error: Exception) -> None:
+        """After so many holders the fault is in the operation: it ends, and its server's owner is told."""
+        if run.operation.token < self._settings.tries or definition.fail is None:
+            return
+        try:
+            await definition.fail(run, f"Unexpected error ({type(error).__name__}); the log has it under {run.operation.id}.")
+        except KilonovaError as failure:
+            log.warning("operation.cannot_fail", operation=run.operation.id, reason=str(failure))

@@ -22,11 +22,11 @@ from kilonova.domain.wish import Wish
 from kilonova.operations.cloud import Cloud
 from kilonova.operations.commands import HostCommands, HostGone
 from kilonova.operations.end import End, Ender, Ending
-from kilonova.operations.place import Placer, Placing, Unplaced
+from kilonova.operations.place import Placed, Placer, Placing, Unplaced
 from kilonova.operations.records import Held, Record, Recorder
 from kilonova.operations.secrets import Keyring
 from kilonova.scheduling.explain import from_json, message, to_json
-from kilonova.storage import servers
+from kilonova.storage import operations, servers
 from kilonova.storage.database import Database
 from kilonova.storage.operations import Conclusion, Intent
 
@@ -86,6 +86,7 @@ class Run:
         self._intended: list[Intent] = []
         self._unwritten: list[Conclusion] = []
         self._wish: Wish | None = None
+        self._in_doubt = False
 
     async def wish(self) -> Wish:
         """The server's wish, which is part of an operation's input: nothing changes it while one runs."""
@@ -160,7 +161,7 @@ class Run:
         )
         try:
             await self._hit("claim", "before", "")
-            verdict = await self._insist(lambda: self._parts.placer.place(placing), math.inf)
+            verdict = await self._insist(lambda: self._place(placing), math.inf)
         except (StepFailed, ChaosFailure, Conflict) as error:
             self._fail_to_claim(placing, {"error": str(error)})
             raise StepFailed(str(error)) from error
@@ -173,6 +174,28 @@ class Run:
         self._steps[then_key] = Step(then_key, placing.then.position, verdict.then, None, verdict.outcome["host"])
         await self._hit("claim", "after", verdict.outcome["host"])
         return verdict.outcome
+
+    async def _place(self, placing: Placing) -> Placed | Unplaced:
+        if self._in_doubt:
+            await self._look_again()
+            known = self._steps.get(placing.step.key)
+            if known is not None and known.outcome is not None:
+                return Placed(known.outcome, self._steps[placing.then.key].intent)
+        return await self._parts.placer.place(placing)
+
+    async def _record(self, key: str, record: Record) -> JSON:
+        if self._in_doubt:
+            await self._look_again()
+            if key in self._steps:
+                return self._steps[key].intent
+        return await self._parts.recorder.write(record)
+
+    async def _look_again(self) -> None:
+        """Read what is on record: a connection that was lost at a commit leaves open whether it came through."""
+        async with self._parts.database.read() as transaction:
+            found = await operations.steps_of(transaction, [self.operation.id])
+        self._steps.update(found.get(self.operation.id, {}))
+        self._in_doubt = False
 
     def _fail_to_claim(self, placing: Placing, outcome: JSON) -> None:
         """Nothing was written, so the step goes on record with whatever is written next."""
@@ -195,7 +218,7 @@ class Run:
 
     async def _write(self, intent: Intent, *, raises_generation: bool = False) -> JSON:
         record = Record(self._held, intent, tuple(self._unwritten), raises_generation, tuple(self._intended))
-        written = await self._insist(lambda: self._parts.recorder.write(record), math.inf)
+        written = await self._insist(lambda: self._record(intent.key, record), math.inf)
         self._intended.clear()
         self._unwritten.clear()
         self._steps[intent.key] = Step(intent.key, intent.position, written, None, intent.host)
@@ -227,6 +250,7 @@ class Run:
             try:
                 return await act()
             except Unavailable as error:
+                self._in_doubt = True
                 if loop.time() > until:
                     raise
                 log.info("step.try_again", operation=self.operation.id, reason=str(error))

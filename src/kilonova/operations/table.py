@@ -10,18 +10,16 @@ from kilonova.operations.kinds import KINDS, Kind
 from kilonova.operations.run import Run
 
 
-async def never_fail(run: Run, sentence: str) -> None:
-    """For operations that end only one way: the lease is left to run out and the next holder goes on."""
-    raise RuntimeError(f"{run.operation.kind} {run.operation.id} cannot fail: {sentence}")
-
-
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """One operation. `fail` closes it with a sentence; it must not depend on what went wrong."""
+    """One operation. `fail` closes it with a sentence and must not depend on what went wrong.
+
+    None is for an operation that ends only one way: its lease runs out and the next holder goes on.
+    """
 
     kind: Kind
     run: Callable[[Run], Awaitable[None]]
-    fail: Callable[[Run, str], Awaitable[None]]
+    fail: Callable[[Run, str], Awaitable[None]] | None
     steps: tuple[str, ...]
 
     @property
@@ -35,7 +33,7 @@ TABLE: Final[Mapping[str, Definition]] = MappingProxyType(
         definition.kind.name: definition
         for definition in (
             Definition(KINDS["create"], create.create, create.fail, create.STEPS),
-            Definition(KINDS["delete"], delete.delete, never_fail, delete.STEPS),
+            Definition(KINDS["delete"], delete.delete, None, delete.STEPS),
             Definition(KINDS["start"], power.start, power.fail, power.START_STEPS),
             Definition(KINDS["stop"], power.stop, power.fail, power.STOP_STEPS),
             Definition(KINDS["reboot"], power.reboot, power.fail, power.REBOOT_STEPS),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import and_, bindparam, false, null, select, true, update
+from sqlalchemy import Text, and_, bindparam, cast, false, null, select, true, update
 
 from kilonova.domain.clock import now
 from kilonova.domain.operation import ERROR, NewOperation, Operation, Step
@@ -26,7 +26,7 @@ _TAKEABLE: Final = (
         operations.c.live,
         ~operations.c.parked,
         operations.c.lease_until < now_us(),
-        any_of(operations.c.kind, "kinds"),
+        any_of(operations.c.kind + ":" + cast(operations.c.version, Text), "definitions"),
         ~any_of(operations.c.cell, "full"),
     )
     .order_by(operations.c.id)
@@ -156,9 +156,9 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which operations are taken: of these kinds, in other cells than these, at most so many."""
+    """Which operations are taken: of these definitions (kind:version), in other cells than these, at most so many."""
 
-    kinds: Sequence[str]
+    definitions: Sequence[str]
     full_cells: Sequence[str]
     most: int
 
@@ -170,7 +170,7 @@ async def take(transaction: Transaction, lease: Lease, wanted: Wanted) -> list[O
         {
             "holder": lease.holder,
             "lease": lease.microseconds,
-            "kinds": list(wanted.kinds),
+            "definitions": list(wanted.definitions),
             "full": list(wanted.full_cells),
             "limit": wanted.most,
         },
