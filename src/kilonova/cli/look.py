@@ -43,6 +43,8 @@ def _offline(state: str | None, path: str | None) -> Settings:
     if not state and not path:
         raise click.UsageError("one of --state, --config and --os-cloud is needed")
     settings = read_settings(path)
+    if state and not (Path(state) / "kilonova.sqlite").is_file() and not path:
+        raise click.UsageError(f"there is no cloud in {state}")
     return settings if path else replace(settings, state=replace(settings.state, directory=str(state)))
 
 

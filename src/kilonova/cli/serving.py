@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import uvicorn
 
+from kilonova.domain.errors import Unavailable
 from kilonova.settings import ApiSettings
 
 BACKLOG: Final = 2048
@@ -23,7 +24,10 @@ def listen(settings: ApiSettings) -> socket.socket:
     """
     listener = socket.socket(socket.AF_INET6 if ":" in settings.listen else socket.AF_INET)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.bind((settings.listen, settings.port))
+    try:
+        listener.bind((settings.listen, settings.port))
+    except OSError as error:
+        raise Unavailable(f"Port {settings.port} of {settings.listen} cannot be had: {error}") from error
     listener.listen(BACKLOG)
     return listener
 

@@ -57,10 +57,8 @@ EVENTS: Final = MappingProxyType(
         "reboot-hard": Event("reboot", _of("active", "stopped", "paused", "suspended", "error"), False, None, "rebooting_hard"),
         # What operations report.
         "placed": Event("place", _of("building"), True, None, "spawning"),
-        "unplaced": Event("unplace", _of("building"), True, None, "scheduling"),
         "built": Event("build", _of("building"), True, "active", None, RUNNING),
         "buried": Event("bury", _of("building"), True, "error", None, NO_STATE),
-        "failed": Event("fail", None, True, "error", None),
         "started": Event("start", None, True, "active", None, RUNNING),
         "stopped": Event("stop", None, True, "stopped", None, SHUTDOWN),
         "rebooted": Event("reboot", None, True, "active", None, RUNNING),

@@ -8,6 +8,7 @@ import asyncio
 import math
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, TypeVar
 
 import structlog
@@ -82,7 +83,8 @@ class Run:
         self._parts = parts
         self._held = Held(operation.id, operation.token, operation.server_id)
         self._steps = dict(operation.steps)
-        self._position = max((step.position for step in self._steps.values()), default=0)
+        last = max((step.position for step in self._steps.values()), default=0)
+        self._next = count(last + 1).__next__
         self._intended: list[Intent] = []
         self._unwritten: list[Conclusion] = []
         self._wish: Wish | None = None
@@ -155,7 +157,7 @@ class Run:
             self._held,
             wish,
             excluded,
-            Intent(self.operation.id, key, self._next(), {}),
+            Intent(self.operation.id, key, self._next(), {}, at=now()),
             Intent(self.operation.id, f"{then}[{number}]", self._next(), {}),
             tuple(self._unwritten),
         )
@@ -264,10 +266,6 @@ class Run:
 
     def _conclude(self, key: str, outcome: JSON) -> None:
         self._unwritten.append(Conclusion(self.operation.id, key, outcome, now()))
-
-    def _next(self) -> int:
-        self._position += 1
-        return self._position
 
 
 def _good(outcome: JSON) -> JSON:

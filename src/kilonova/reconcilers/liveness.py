@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import structlog
 
 from kilonova.bus import Bus, Message, word
+from kilonova.bus.messages import beat_subject
 from kilonova.domain.errors import Unavailable
 from kilonova.storage import watch
 from kilonova.storage.database import Database
@@ -59,6 +60,10 @@ class Liveness:
 
     async def _look(self) -> None:
         at = asyncio.get_running_loop().time()
+        await self._bus.publish(beat_subject(self._settings.watcher), b"")
+        if at - self._heard.get(word(self._settings.watcher), at) > 2 * self._settings.look:
+            # It does not even hear itself: the silence is its own, so it begins to listen anew.
+            self._watching.clear()
         lease = int(self._settings.look * 3 * 1_000_000)
         cells = await self._database.transact(lambda tx: watch.take_cells(tx, self._settings.watcher, lease))
         # Who has just begun to watch must first listen for as long as a host may be silent.

@@ -112,13 +112,14 @@ _FINISH: Final = BulkUpdate(operations, ("id",), sets=("live", "result", "messag
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """An intent to put on record."""
+    """An intent to put on record; `at` is when the step began, where that is not when it is written."""
 
     operation_id: str
     key: str
     position: int
     content: Mapping[str, Any]
     host: str | None = None
+    at: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +239,7 @@ async def record(transaction: Transaction, intents: Sequence[Intent], conclusion
     await transaction.many(
         _INTEND,
         [
-            (entry.operation_id, entry.key, entry.position, orjson.dumps(entry.content).decode(), entry.host, at)
+            (entry.operation_id, entry.key, entry.position, orjson.dumps(entry.content).decode(), entry.host, entry.at or at)
             for entry in intents
         ],
     )

@@ -5,6 +5,7 @@ from typing import Final
 
 from kilonova.compute_api.parts import ComputeParts
 from kilonova.compute_api.servers import rules
+from kilonova.compute_api.servers.unserved import refuse_unserved
 from kilonova.domain.errors import BadRequest, Forbidden, NotFound
 from kilonova.domain.flavor import Flavor
 from kilonova.domain.image import Image
@@ -98,6 +99,7 @@ def _check_sizes(call: Call, flavor: Flavor, image: Image) -> None:
 
 async def _check_traits(transaction: Transaction, parts: ComputeParts, flavor: Flavor, image: Image) -> None:
     """Refuses what no host could ever answer: a trait that does not exist, or one both required and forbidden."""
+    refuse_unserved(flavor, image)
     named = {key.partition(":")[2] for key in flavor.extra_specs if key.startswith(_EXTRA_SPEC_TRAIT)}
     named |= {key.removeprefix(TRAIT_PREFIX) for key in image.properties if key.startswith(TRAIT_PREFIX)}
     custom = await trait_names.custom_traits(transaction, sorted(named - parts.traits))
