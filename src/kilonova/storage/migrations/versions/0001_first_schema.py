@@ -66,6 +66,12 @@ def upgrade() -> None:
     )
     op.create_index("consumers_of_project", "consumers", ["project_id"], unique=False)
     op.create_table(
+        "counters",
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("value", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("name"),
+    )
+    op.create_table(
         "flavor_projects",
         sa.Column("flavor_id", sa.Integer(), nullable=False),
         sa.Column("project_id", sa.Text(), nullable=False),
