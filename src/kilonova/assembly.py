@@ -230,7 +230,9 @@ def make_conductor(ground: Ground, networks: NetworkService) -> Conductor:
         ground.bus,
         EngineSettings(name, settings.lease_seconds, settings.poll_seconds, settings.slots, batch),
     )
-    liveness = Liveness(database, ground.bus, LivenessSettings(name, settings.host_down_seconds))
+    # Often enough to find a host down soon after it has been silent for too long.
+    look = min(5.0, settings.host_down_seconds / 4)
+    liveness = Liveness(database, ground.bus, LivenessSettings(name, settings.host_down_seconds, look))
     return Conductor(engine, commands, Registration(database, ground.bus), liveness, ground)
 
 

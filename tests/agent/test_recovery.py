@@ -15,6 +15,7 @@ from tests.agent.agent_site import SETTINGS, Conductor, Site, command
 
 
 async def test_what_was_accepted_before_a_crash_is_done_after_it(conductor: Conductor, site: Site) -> None:
+    conductor.servers = {"server-1": 1}
     hold = site.chaos.add({"point": "agent.build", "when": "before", "action": "hold"})
     build = command()
     await conductor.send(build)
@@ -27,7 +28,20 @@ async def test_what_was_accepted_before_a_crash_is_done_after_it(conductor: Cond
     assert await site.driver.guests() == {"server-1": "running"}
 
 
+async def test_what_was_accepted_for_a_server_that_went_elsewhere_is_not_done(conductor: Conductor, site: Site) -> None:
+    hold = site.chaos.add({"point": "agent.build", "when": "before", "action": "hold"})
+    await conductor.send(command(server="moved"), command("destroy", server="left"))
+    await site.crash()
+    site.chaos.remove(hold.id)
+    await site.start()
+    reports = {report.server: report for report in (await conductor.report(), await conductor.report())}
+    assert (reports["moved"].ok, "elsewhere" in reports["moved"].error) == (False, True)
+    assert reports["left"].ok
+    assert await site.driver.guests() == {}
+
+
 async def test_an_effect_whose_outcome_was_lost_is_found_again(conductor: Conductor, site: Site) -> None:
+    conductor.servers = {"server-1": 1}
     hold = site.chaos.add({"point": "agent.build", "when": "after", "action": "hold"})
     build = command()
     await conductor.send(build)
@@ -42,6 +56,7 @@ async def test_an_effect_whose_outcome_was_lost_is_found_again(conductor: Conduc
 
 
 async def test_work_of_an_epoch_that_is_over_is_not_done_after_a_crash(conductor: Conductor, site: Site) -> None:
+    conductor.servers = {"server-1": 1}
     site.chaos.add({"point": "agent.build", "when": "before", "action": "hold"})
     await conductor.send(command())
     await site.crash()

@@ -20,7 +20,7 @@ from kilonova.domain.image import Image
 from kilonova.domain.network import AskedNetwork
 from kilonova.domain.server import Server
 from kilonova.domain.wish import Wish
-from kilonova.operations.accept import Asked
+from kilonova.operations.acting import Asked
 from kilonova.operations.reads import HostReads
 from kilonova.reconcilers.audit import audit
 from kilonova.reconcilers.housekeeping import dead_cards

@@ -26,7 +26,7 @@ async def test_an_operation_whose_conductor_crashed_is_finished_by_the_next(
     await _crash_at(cloud, scenario, step, when)
 
 
-@pytest.mark.parametrize("template", ["postgresql"], indirect=True)
+@pytest.mark.parametrize("store", ["postgresql"], indirect=True)
 @pytest.mark.parametrize(("scenario", "step", "when"), passed(MAIN), ids=named)
 async def test_the_same_on_postgresql(cloud: Cloud, scenario: Scenario, step: str, when: str) -> None:
     await _crash_at(cloud, scenario, step, when)

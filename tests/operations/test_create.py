@@ -1,25 +1,18 @@
 """Birth and burial: what a server is, holds and says when its build fails, no host fits or the network has nothing left."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from .cloud import HOLDS, HUGE, SETTINGS, Cloud, Ground
+from .cloud import HOLDS, HUGE, SETTINGS, Cloud
 from .scenarios import CREATE, buried, holds_nothing, runs_with
 
-
-@pytest.fixture
-async def one_host(ground: Ground, tmp_path: Path) -> AsyncIterator[Cloud]:
-    made = Cloud(ground, tmp_path, host_count=1)
-    await made.start()
-    yield made
-    await made.close()
+NewCloud = Callable[..., Awaitable[Cloud]]
 
 
-@pytest.mark.parametrize("template", ["sqlite", "postgresql"], indirect=True)
+@pytest.mark.parametrize("store", ["sqlite", "postgresql"], indirect=True)
 async def test_a_server_that_its_first_host_refuses_runs_on_another(cloud: Cloud) -> None:
     rule = cloud.order("agent.build", "before", "fail", times=1)
     server = await cloud.create(network=cloud.ground.roomy_network)
@@ -32,7 +25,7 @@ async def test_a_server_that_its_first_host_refuses_runs_on_another(cloud: Cloud
     await cloud.is_clean()
 
 
-@pytest.mark.parametrize("template", ["sqlite", "postgresql"], indirect=True)
+@pytest.mark.parametrize("store", ["sqlite", "postgresql"], indirect=True)
 async def test_a_server_that_fits_nowhere_has_one_action_and_one_event_in_error(cloud: Cloud) -> None:
     server = await cloud.create(flavor=HUGE)
     await cloud.ended(server)
@@ -54,7 +47,8 @@ async def test_deleting_a_buried_server_gives_its_quota_back_once(cloud: Cloud) 
 
 
 @pytest.mark.parametrize("crashing", [False, True])
-async def test_a_server_that_finds_no_second_host_says_what_was_tried(one_host: Cloud, crashing: bool) -> None:
+async def test_a_server_that_finds_no_second_host_says_what_was_tried(new_cloud: NewCloud, crashing: bool) -> None:
+    one_host = await new_cloud(host_count=1)
     one_host.order("agent.build", "before", "fail")
     rule = one_host.order("create.release", "after")
     server = await one_host.create(network=one_host.ground.roomy_network)
@@ -120,10 +114,8 @@ async def test_many_servers_at_once_share_the_hosts_and_none_is_lost(cloud: Clou
     await cloud.is_clean()
 
 
-async def test_a_host_that_dies_during_a_build_is_left_for_another(ground: Ground, tmp_path: Path) -> None:
-    quick = replace(SETTINGS, conductor=replace(SETTINGS.conductor, host_down_seconds=2.0))
-    cloud = Cloud(ground, tmp_path, quick)
-    await cloud.start()
+async def test_a_host_that_dies_during_a_build_is_left_for_another(new_cloud: NewCloud) -> None:
+    cloud = await new_cloud(replace(SETTINGS, conductor=replace(SETTINGS.conductor, host_down_seconds=2.0)))
     rule = cloud.order("agent.build", "after", times=1)
     server = await CREATE.ask(cloud, "")
     await cloud.met(rule)
@@ -140,4 +132,3 @@ async def test_a_host_that_dies_during_a_build_is_left_for_another(ground: Groun
     await cloud.hosts[first].start()
     assert server not in await cloud.reads.guests(first)
     await cloud.is_clean()
-    await cloud.close()

@@ -32,7 +32,7 @@ async def test_a_delete_wins_over_an_operation_at_any_point(cloud: Cloud, scenar
     await _delete_meanwhile(cloud, server, rule)
 
 
-@pytest.mark.parametrize("template", ["postgresql"], indirect=True)
+@pytest.mark.parametrize("store", ["postgresql"], indirect=True)
 @pytest.mark.parametrize(("scenario", "step", "when"), passed((CREATE,)), ids=named)
 async def test_the_same_on_postgresql(cloud: Cloud, scenario: Scenario, step: str, when: str) -> None:
     rule = cloud.order(f"{scenario.operation}.{step}", when, times=1)

@@ -47,7 +47,7 @@ async def test_what_a_late_conductor_bound_for_a_failed_server_goes_with_it(clou
     await cloud.is_clean()
 
 
-@pytest.mark.parametrize("template", ["postgresql"], indirect=True)
+@pytest.mark.parametrize("store", ["postgresql"], indirect=True)
 @pytest.mark.parametrize(("scenario", "step", "when"), passed((CREATE,)), ids=named)
 async def test_the_same_on_postgresql(cloud: Cloud, scenario: Scenario, step: str, when: str) -> None:
     server = await _stall_at(cloud, scenario, step, when)

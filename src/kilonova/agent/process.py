@@ -88,7 +88,7 @@ class Agent:
         ):
             self._subscriptions.append(await self._bus.subscribe(subject, handler))
         self._log_strangers(hello, welcome)
-        self._worker.resume()
+        self._worker.resume(welcome.servers)
         self._tasks.start(self._live(hello), f"live:{self._host}")
 
     async def stop(self) -> None:

@@ -5,6 +5,7 @@ Which driver call a command means stands in dispatch; who sent it and who hears 
 
 import asyncio
 from collections import deque
+from collections.abc import Container
 from dataclasses import dataclass, field
 
 import structlog
@@ -19,6 +20,7 @@ from kilonova.bus.tasks import Tasks
 from kilonova.drivers.contract import Driver, DriverError
 
 SUPERSEDED = "A later command for this server has taken its place."
+ELSEWHERE = "The server went elsewhere while the host was away."
 
 log = structlog.get_logger(__name__)
 
@@ -73,15 +75,22 @@ class Worker:
             self._begin(entry)
         return answers
 
-    def resume(self) -> None:
-        """Go on after a restart: do what has no report, and send what nobody took."""
+    def resume(self, belonging: Container[str]) -> None:
+        """Go on after a restart: do what has no report, and send what nobody took. `belonging` are the servers of this host."""
         for entry in self._book.unacknowledged():
             if entry.generation < self._book.highest(entry.server):
                 self._book.acknowledge(entry)
             else:
                 self._outbox.add(entry)
         for entry in self._book.unfinished():
-            self._begin(entry)
+            command = entry.command
+            assert command is not None
+            if command.name != "destroy" and entry.server not in belonging:
+                # Done now, it would bring a second guest of the same server to life.
+                self._book.report(entry, _failed(command, ELSEWHERE), destroyed=False)
+                self._outbox.add(entry)
+            else:
+                self._begin(entry)
 
     async def end(self) -> None:
         """Stop all work where it is; the journal knows what was not done."""

@@ -9,12 +9,13 @@ from typing import Any, Final
 
 from kilonova.bus import Bus
 from kilonova.domain import lifecycle
-from kilonova.domain.clock import new_ordered_id, new_uuid, now
+from kilonova.domain.clock import new_uuid, now
 from kilonova.domain.errors import Conflict, NotFound, OverQuota
 from kilonova.domain.operation import NewOperation
 from kilonova.domain.server import Server
 from kilonova.domain.wish import Wish
-from kilonova.operations.kinds import KINDS, Kind
+from kilonova.operations.acting import Action, Asked, act_all
+from kilonova.operations.kinds import KINDS
 from kilonova.operations.secrets import Keyring
 from kilonova.settings import QuotaSettings
 from kilonova.storage import group_locks, operations, quota_counts, quotas, servers
@@ -23,17 +24,9 @@ from kilonova.storage.group_commit import GroupCommit
 from kilonova.storage.quota_counts import Counted
 
 WAKE_SUBJECT: Final = "wake.operations"
+TRIES: Final = 5
 COUNTED: Final = ("instances", "cores", "ram")
 """What of a project is counted when it asks for servers."""
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """Who asked, and under which request id."""
-
-    request_id: str
-    user_id: str
-    project_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +70,7 @@ class Acceptor:
         self._keyring = keyring
         self._settings = settings
         self._creations: GroupCommit[_Creation, None] = GroupCommit("accept", self._create_group, settings.most)
+        self._actions: GroupCommit[Action, None] = GroupCommit("act", self._act_group, settings.most)
 
     async def create(self, asked: Asked, wishes: Sequence[Wish], secret: Mapping[str, Any] | None = None) -> tuple[str, ...]:
         """Accept new servers, all or none; their ids in order. `secret` rides on each, sealed, until it ends.
@@ -85,7 +79,7 @@ class Acceptor:
         """
         new = [(_born(wish), wish) for wish in wishes]
         content = {"attempts": self._settings.max_attempts}
-        made = [_operation(KINDS["create"], asked, server.id, lifecycle.CELL0, content) for server, _ in new]
+        made = [Action(asked, KINDS["create"], server.id, content).operation(lifecycle.CELL0, content) for server, _ in new]
         if secret:
             made = [replace(entry, secret=self._keyring.seal(entry.id, secret)) for entry in made]
         await self._creations.submit(_Creation(new, made))
@@ -94,40 +88,26 @@ class Acceptor:
 
     async def act(self, asked: Asked, kind: str, server_id: str, content: Mapping[str, Any]) -> None:
         """Accept an operation `kind` on a server. Raises errors.NotFound, errors.Conflict."""
-        known = KINDS[kind]
-
-        async def work(transaction: Transaction) -> None:
-            if known.takes_over:
-                await _take_over(transaction, known, asked, server_id)
-            else:
-                await _act(transaction, known, asked, server_id, content)
-
-        try:
-            await self._database.transact(work)
-        except Duplicate as error:
-            raise Conflict(f"Another operation is under way on instance {server_id}.") from error
+        await self._actions.submit(Action(asked, KINDS[kind], server_id, content))
         await self._bus.publish(WAKE_SUBJECT, b"")
+
+    async def _act_group(self, actions: Sequence[Action]) -> list[None | Exception]:
+        async def work(transaction: Transaction) -> list[None | Exception]:
+            return await act_all(transaction, actions)
+
+        for _ in range(TRIES):
+            try:
+                return await self._database.transact(work)
+            except Duplicate:
+                # Between the look at what runs and the lock on the server another operation began: look again.
+                continue
+        return [Conflict(f"Other operations keep beginning on instance {action.server_id}.") for action in actions]
 
     async def _create_group(self, creations: Sequence[_Creation]) -> list[None | Exception]:
         async def work(transaction: Transaction) -> list[None | Exception]:
             return await _create(transaction, creations, self._settings.quota)
 
         return await self._database.transact(work)
-
-
-def _operation(kind: Kind, asked: Asked, server_id: str, cell: str, content: Mapping[str, Any]) -> NewOperation:
-    return NewOperation(
-        id=new_ordered_id(),
-        kind=kind.name,
-        version=kind.version,
-        server_id=server_id,
-        project_id=asked.project_id,
-        user_id=asked.user_id,
-        request_id=asked.request_id,
-        cell=cell,
-        exclusive=kind.exclusive,
-        input=content,
-    )
 
 
 def _born(wish: Wish) -> Server:
@@ -252,33 +232,3 @@ def _over(used: Counted, wanted: Counted, limits: Mapping[str, int]) -> OverQuot
         if 0 <= limit < have + more:
             return OverQuota(f"Quota exceeded for {name}: Requested {more}, but already used {have} of {limit} {name}")
     return None
-
-
-async def _act(transaction: Transaction, kind: Kind, asked: Asked, server_id: str, content: Mapping[str, Any]) -> None:
-    standing = await _locked(transaction, server_id)
-    state = lifecycle.after(kind.event_for(content), standing.state, server_id)
-    if standing.host is None:
-        raise Conflict(f"Instance {server_id} has no host, so it cannot {kind.name}: it was never placed.")
-    whole = {**content, "host": standing.host}
-    await operations.insert(transaction, [_operation(kind, asked, server_id, standing.cell, whole)])
-    await servers.save(transaction, [replace(standing, task_state=state.task, updated_at=now())])
-
-
-async def _take_over(transaction: Transaction, kind: Kind, asked: Asked, server_id: str) -> None:
-    """Delete does not ask, it takes: whatever runs on the server is cancelled and cleaned up from its intents."""
-    live = await operations.live_of_server(transaction, server_id)
-    standing = await _locked(transaction, server_id)
-    if any(name == kind.name for _, name in live):
-        return
-    touched = await operations.cancel(transaction, [operation_id for operation_id, _ in live], f"Ended by {kind.name}.")
-    hosts = sorted({*touched, *([standing.host] if standing.host else [])})
-    state = lifecycle.after(kind.event_for({}), standing.state, server_id)
-    await operations.insert(transaction, [_operation(kind, asked, server_id, standing.cell, {"hosts": hosts})])
-    await servers.save(transaction, [replace(standing, task_state=state.task, updated_at=now())])
-
-
-async def _locked(transaction: Transaction, server_id: str) -> servers.Standing:
-    standing = (await servers.lock(transaction, [server_id])).get(server_id)
-    if standing is None or standing.deleted:
-        raise NotFound(f"Instance {server_id} could not be found.")
-    return standing

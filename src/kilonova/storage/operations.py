@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import Text, and_, bindparam, cast, false, null, select, true, update
+from sqlalchemy import Text, and_, bindparam, cast, select, true, update
 
 from kilonova.domain.clock import now
 from kilonova.domain.operation import ERROR, NewOperation, Operation, Step
@@ -68,24 +68,17 @@ _LOCK: Final = Statement(
     .order_by(operations.c.id)
     .with_for_update(key_share=True)
 )
-_LIVE_OF_SERVER: Final = Statement(
-    select(operations.c.id, operations.c.kind)
-    .where(operations.c.server_id == bindparam("server"), operations.c.live)
+_LIVE_OF_SERVERS: Final = Statement(
+    select(operations.c.server_id, operations.c.id, operations.c.kind)
+    .where(any_of(operations.c.server_id, "servers"), operations.c.live)
     .order_by(operations.c.id)
     .with_for_update(key_share=True)
 )
-_CANCEL: Final = Statement(
-    update(operations)
-    .where(any_of(operations.c.id, "ids"))
-    .values(
-        live=false(),
-        token=operations.c.token + 1,
-        result=ERROR,
-        message=bindparam("reason"),
-        secret=null(),
-        finished_at=bindparam("at"),
-        updated_at=bindparam("at"),
-    )
+_CANCEL: Final = BulkUpdate(
+    operations,
+    ("id",),
+    sets=("live", "result", "message", "secret", "finished_at", "updated_at"),
+    adds=("token",),
 )
 _STEPS: Final = Statement(
     select(
@@ -100,7 +93,7 @@ _STEPS: Final = Statement(
     .order_by(operation_steps.c.position)
 )
 _HOSTS_TOUCHED: Final = Statement(
-    select(operation_steps.c.host)
+    select(operation_steps.c.operation_id, operation_steps.c.host)
     .where(and_(any_of(operation_steps.c.operation_id, "ids"), operation_steps.c.host.is_not(None)))
     .distinct()
 )
@@ -257,18 +250,26 @@ async def finish(transaction: Transaction, ended: Sequence[tuple[str, str, str |
     )
 
 
-async def live_of_server(transaction: Transaction, server_id: str) -> list[tuple[str, str]]:
-    """Lock the live operations of a server; (id, kind) each."""
-    return [(row[0], row[1]) for row in await transaction.rows(_LIVE_OF_SERVER, {"server": server_id})]
+async def live_of_servers(transaction: Transaction, server_ids: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
+    """Lock the live operations of servers; (id, kind) each, by server."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for server_id, operation_id, kind in await transaction.rows(_LIVE_OF_SERVERS, {"servers": list(server_ids)}):
+        found.setdefault(server_id, []).append((operation_id, kind))
+    return found
 
 
-async def cancel(transaction: Transaction, operation_ids: Sequence[str], reason: str) -> list[str]:
-    """End locked operations over their holders' heads; the hosts that their intents name."""
-    if not operation_ids:
-        return []
-    ids = list(operation_ids)
-    await transaction.run(_CANCEL, {"ids": ids, "reason": reason, "at": now()})
-    return [row[0] for row in await transaction.rows(_HOSTS_TOUCHED, {"ids": ids})]
+async def cancel(transaction: Transaction, reasons: Mapping[str, str]) -> dict[str, list[str]]:
+    """End locked operations (id -> reason) over their holders' heads; the hosts that their intents name, by operation."""
+    if not reasons:
+        return {}
+    at = now()
+    await transaction.many(
+        _CANCEL, [(operation_id, False, ERROR, reason, None, at, at, 1) for operation_id, reason in reasons.items()]
+    )
+    touched: dict[str, list[str]] = {}
+    for operation_id, host in await transaction.rows(_HOSTS_TOUCHED, {"ids": list(reasons)}):
+        touched.setdefault(operation_id, []).append(host)
+    return touched
 
 
 async def live(transaction: Transaction) -> list[tuple[str, str, str]]:

@@ -15,7 +15,7 @@ from kilonova.domain.server import Server
 from kilonova.domain.wish import Wish
 from kilonova.http.calls import Caller
 from kilonova.http.versions import Versions
-from kilonova.operations.accept import Asked
+from kilonova.operations.acting import Asked
 from kilonova.storage import servers
 from kilonova.storage.database import Database, Transaction
 from kilonova.storage.postgresql import PostgresqlDatabase

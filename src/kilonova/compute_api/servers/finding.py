@@ -8,7 +8,7 @@ from kilonova.compute_api.servers.view import Page, Seen, page_of
 from kilonova.domain.errors import Conflict, Forbidden, NotFound
 from kilonova.domain.server import Server
 from kilonova.http.calls import Call
-from kilonova.operations.accept import Asked
+from kilonova.operations.acting import Asked
 from kilonova.storage import groups, server_lists, servers
 from kilonova.storage.database import Transaction
 from kilonova.storage.server_lists import HostSeen, ListedRows, ListedServer, Sight

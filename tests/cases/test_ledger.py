@@ -1,0 +1,106 @@
+"""Cases of the placement face that write: allocations, inventories, trees."""
+
+from uuid import uuid4
+
+from .cloud import Cloud
+from .conditions import with_settings
+from .ledger_words import claim, code, holding, make_provider, set_of_provider
+
+
+async def test_c131_a_refused_first_write_leaves_no_consumer(cloud: Cloud) -> None:
+    consumer, uuid = str(uuid4()), (await cloud.provider("h1"))["uuid"]
+    door = cloud.placement.at("1.28")
+    body = holding({uuid: {"VCPU": 9999}}) | {"consumer_type": None}
+    del body["consumer_type"]
+    assert (await door.put(f"/allocations/{consumer}", body)).status_code == 409
+    assert await door.read(f"/allocations/{consumer}") == {"allocations": {}}
+    body["allocations"][uuid]["resources"]["VCPU"] = 1
+    assert (await door.put(f"/allocations/{consumer}", body)).status_code == 204
+
+
+async def test_c133_a_consumer_that_gave_all_back_is_a_new_one(cloud: Cloud) -> None:
+    consumer, uuid = str(uuid4()), (await cloud.provider("h1"))["uuid"]
+    for _ in range(2):
+        assert (await claim(cloud.placement, consumer, uuid, VCPU=1)).status_code == 204
+        assert (await claim(cloud.placement, consumer, uuid, 1)).status_code == 204
+        assert (await claim(cloud.placement, consumer, uuid, VCPU=1)).status_code == 204
+        assert (await cloud.placement.delete(f"/allocations/{consumer}")).status_code == 204
+
+
+async def test_c135_unknown_keys_are_refused_at_every_level(cloud: Cloud) -> None:
+    uuid = (await cloud.provider("h1"))["uuid"]
+    for level in ((), ("allocations", uuid), ("allocations", uuid, "resources")):
+        body = holding({uuid: {"VCPU": 1}})
+        place = body
+        for key in level:
+            place = place[key]
+        place["surplus"] = 1
+        assert (await cloud.placement.put(f"/allocations/{uuid4()}", body)).status_code == 400
+
+
+async def test_c137_a_tree_that_is_moved_has_the_new_root_to_its_leaves(cloud: Cloud) -> None:
+    door = cloud.placement
+    alt, parent = await make_provider(door, "alt"), await make_provider(door, "parent")
+    child = await make_provider(door, "child", parent)
+    await door.write(f"/resource_providers/{parent}", {"name": "parent", "parent_provider_uuid": alt}, "PUT")
+    assert (await door.read(f"/resource_providers/{child}"))["root_provider_uuid"] == alt
+    tree = (await door.read(f"/resource_providers?in_tree={alt}"))["resource_providers"]
+    assert {provider["uuid"] for provider in tree} == {alt, parent, child}
+
+
+async def test_c139_a_write_that_lowers_or_keeps_an_overload_is_taken(cloud: Cloud) -> None:
+    door = cloud.placement
+    uuid, first, second = await make_provider(door, VCPU=10), str(uuid4()), str(uuid4())
+    for consumer in (first, second):
+        assert (await claim(door, consumer, uuid, VCPU=4)).status_code == 204
+    generation = (await door.read(f"/resource_providers/{uuid}"))["generation"]
+    less = {"resource_provider_generation": generation, "inventories": {"VCPU": {"total": 10, "reserved": 6}}}
+    await door.write(f"/resource_providers/{uuid}/inventories", less, "PUT")
+    assert (await claim(door, first, uuid, 1, VCPU=4)).status_code == 204
+    assert (await claim(door, first, uuid, 2, VCPU=2)).status_code == 204
+    assert (await claim(door, first, uuid, 3, VCPU=3)).status_code == 409
+    assert (await claim(door, str(uuid4()), uuid, VCPU=1)).status_code == 409
+
+
+async def test_c153_a_path_that_does_not_exist_is_told_in_json(cloud: Cloud) -> None:
+    for more in ({}, {"accept": "application/json"}):
+        answer = await cloud.placement.call("GET", "/no-such-path", **more)
+        assert answer.status_code == 404
+        assert answer.json()["errors"][0]["status"] == 404
+
+
+async def test_c155_conflicts_are_told_apart_by_code(cloud: Cloud) -> None:
+    uuid, consumer = await make_provider(cloud.placement, VCPU=10), str(uuid4())
+    path = f"/resource_providers/{uuid}/inventories"
+    units = {"resource_provider_generation": 1, "inventories": {"VCPU": {"total": 10, "min_unit": 2, "step_size": 2}}}
+    await cloud.placement.write(path, units, "PUT")
+    assert (await claim(cloud.placement, consumer, uuid, VCPU=2)).status_code == 204
+    for version, codes in (
+        ("1.39", ("placement.undefined_code", "placement.undefined_code")),
+        ("1.1002", ("placement.over_capacity", "placement.bad_amount")),
+    ):
+        door = cloud.placement.at(version)
+        told = [
+            await claim(door, consumer, uuid, 7, VCPU=2),
+            await door.put(path, units),
+            await claim(door, consumer, uuid, 1, VCPU=100),
+            await claim(door, consumer, uuid, 1, VCPU=3),
+        ]
+        assert [answer.status_code for answer in told] == [409] * 4
+        stale, stale_provider, full, unit = map(code, told)
+        assert {stale, stale_provider} == {"placement.concurrent_update"}
+        assert (full, unit) == codes
+
+
+@with_settings(fake={"pci_devices": ("CUSTOM_GPU:2",)}, conductor={"host_down_seconds": 0.6})
+async def test_c159_a_deleted_host_takes_its_whole_tree_along(cloud: Cloud) -> None:
+    root = (await cloud.provider("h1"))["uuid"]
+    tree = (await cloud.placement.read(f"/resource_providers?in_tree={root}"))["resource_providers"]
+    child = next(provider["uuid"] for provider in tree if provider["uuid"] != root)
+    grandchild = await make_provider(cloud.placement, "deep", child, VCPU=1)
+    await set_of_provider(cloud.placement, grandchild, "aggregates", str(uuid4()))
+    await cloud.stop_host("h1")
+    await cloud.host_is("h1", "down")
+    assert (await cloud.admin.delete(f"/os-services/{(await cloud.service('h1'))['id']}")).status_code == 204
+    for uuid in (root, child, grandchild):
+        assert (await cloud.placement.get(f"/resource_providers/{uuid}")).status_code == 404
