@@ -42,7 +42,7 @@ async def make_class(door: Door, name: str) -> None:
 
 async def set_of_provider(door: Door, uuid: str, what: str, *values: str) -> None:
     """Set the `traits` or `aggregates` of a provider."""
-    for value in values if what == "traits" else ():
+    for value in (value for value in values if value.startswith("CUSTOM_")):
         await door.write(f"/traits/{value}", None, "PUT")
     generation = (await door.read(f"/resource_providers/{uuid}"))["generation"]
     body = {what: list(values), "resource_provider_generation": generation}

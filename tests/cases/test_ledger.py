@@ -77,7 +77,7 @@ async def test_c155_conflicts_are_told_apart_by_code(cloud: Cloud) -> None:
     assert (await claim(cloud.placement, consumer, uuid, VCPU=2)).status_code == 204
     for version, codes in (
         ("1.39", ("placement.undefined_code", "placement.undefined_code")),
-        ("1.1002", ("placement.over_capacity", "placement.bad_amount")),
+        ("1.1002", ("kilonova.over_capacity", "kilonova.bad_amount")),
     ):
         door = cloud.placement.at(version)
         told = [

@@ -131,3 +131,13 @@ def test_a_wrong_setting_is_told_in_one_line(cloud: Running, tmp_path: Path):
 
     printed = cloud.run("config", "--config", str(path))
     assert (printed.returncode, printed.stderr) == (2, "kilonova: [nothing] is no section of the settings\n")
+
+
+def test_a_database_is_made_and_its_epoch_renewed_from_the_command_line(cloud: Running, tmp_path: Path):
+    path = tmp_path / "kilonova.toml"
+    path.write_text(f'[state]\ndirectory = "{tmp_path}"\n')
+
+    assert cloud.run("db", "upgrade", "--config", str(path)).stdout == "schema 0001\n"
+    assert cloud.run("db", "upgrade", "--config", str(path)).stdout == "schema 0001\n"
+    assert cloud.run("db", "renew-epoch", "--config", str(path)).returncode == 0
+    assert cloud.run("audit", "--config", str(path)).stdout == "clean\n"

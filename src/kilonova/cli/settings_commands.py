@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from kilonova import assembly, settings
-from kilonova.storage import migrate
+from kilonova.domain.clock import new_uuid
+from kilonova.storage import feed, migrate
 
 
 def read_settings(path: str | None) -> settings.Settings:
@@ -32,6 +33,22 @@ def db() -> None:
 def upgrade(path: str) -> None:
     """Bring the schema to what this version needs."""
     click.echo(asyncio.run(_upgrade(read_settings(path))))
+
+
+@db.command("renew-epoch")
+@click.option("--config", "path", type=click.Path(), required=True, help="Settings file that names the database.")
+def renew_epoch(path: str) -> None:
+    """After a restore: have every process read its picture of the ledger anew."""
+    asyncio.run(_renew_epoch(read_settings(path)))
+    click.echo("every process will read its picture anew")
+
+
+async def _renew_epoch(chosen: settings.Settings) -> None:
+    database = await assembly.open_database(chosen.database, Path(chosen.state.directory or "."))
+    try:
+        await database.transact(lambda tx: feed.renew_epoch(tx, new_uuid()))
+    finally:
+        await database.close()
 
 
 async def _upgrade(chosen: settings.Settings) -> str:

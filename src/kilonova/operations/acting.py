@@ -88,9 +88,10 @@ def _after(action: Action, standing: Standing | None) -> Standing:
     """The server as the request leaves it. Raises errors.NotFound, errors.Conflict."""
     if standing is None or standing.deleted:
         raise NotFound(f"Instance {action.server_id} could not be found.")
+    # Told before the state is: without a host it could be done in no other state either.
+    if standing.host is None and standing.task_state is None and not action.kind.takes_over:
+        raise Conflict(f"Cannot '{action.kind.name}' instance {standing.id}: it has no host. Its fault says why.")
     state = lifecycle.after(action.kind.event_for(action.content), standing.state, standing.id)
-    if standing.host is None and not action.kind.takes_over:
-        raise Conflict(f"Instance {standing.id} has no host, so it cannot {action.kind.name}: it was never placed.")
     return replace(standing, task_state=state.task, updated_at=now())
 
 

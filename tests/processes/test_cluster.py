@@ -1,0 +1,103 @@
+"""Two APIs, two conductors and three agents as processes on PostgreSQL and NATS; conductors are frozen and killed."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from kilonova.operations.table import TABLE
+
+from .cluster import SHORT_LEASES, Cluster, empty_database
+from .programs import until
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+LEASE = SHORT_LEASES["conductor"]["lease_seconds"]
+BOUND = 30.0
+CRASH_AT = {
+    "create": ("create.build", "before"),
+    "delete": ("delete.release", "after"),
+    "start": ("start.start", "after"),
+    "stop": ("stop.stop", "before"),
+    "reboot": ("reboot.reboot", "after"),
+}
+"""Where a conductor dies under each operation: every kind is here, or a test fails."""
+ENDS = {"create": "ACTIVE", "delete": None, "start": "ACTIVE", "stop": "SHUTOFF", "reboot": "ACTIVE"}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def cluster(postgresql_server: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Cluster]:
+    url = await empty_database(postgresql_server)
+    made = Cluster(tmp_path_factory.mktemp("cluster"), url, settings=SHORT_LEASES)
+    try:
+        await made.start()
+        await made.client.furnish()
+        yield made
+    finally:
+        await made.close()
+
+
+async def _is_clean(cluster: Cluster) -> None:
+    assert await cluster.client.drift() == []
+
+
+async def test_servers_asked_for_at_two_apis_become_active(cluster: Cluster) -> None:
+    made = await asyncio.gather(*(cluster.client.create(f"s{number}") for number in range(20)))
+    servers = await cluster.client.settled(BOUND)
+    assert {servers[server]["status"] for server in made} == {"ACTIVE"}
+    assert {servers[server]["OS-EXT-SRV-ATTR:host"] for server in made} == {"host-1", "host-2", "host-3"}
+    await _is_clean(cluster)
+
+
+async def test_a_conductor_frozen_past_its_lease_does_no_harm_when_it_wakes(cluster: Cluster) -> None:
+    client = cluster.client
+    frozen, other = cluster.of_kind("conductor")
+    rule = await client.order("create.build", "before", "hold")
+    made = await asyncio.gather(*(client.create() for _ in range(8)))
+    await client.met(rule, 8)
+    frozen.freeze()
+    await asyncio.sleep(LEASE)
+    await client.lift(rule)
+    servers = await client.settled(BOUND)
+    frozen.wake()
+    assert {servers[server]["status"] for server in made} == {"ACTIVE"}
+    # It works on, alone: the other one is frozen now.
+    other.freeze()
+    made.append(await client.create())
+    servers = await client.settled(BOUND)
+    other.wake()
+    assert {servers[server]["status"] for server in made} == {"ACTIVE"}
+    assert [await client.actions(server) for server in made] == [[("create", None)]] * 9
+    await _is_clean(cluster)
+
+
+def test_every_operation_is_killed_once() -> None:
+    assert set(CRASH_AT) == set(ENDS) == set(TABLE)
+
+
+@pytest.mark.parametrize("kind", list(CRASH_AT))
+async def test_an_operation_survives_the_death_of_its_conductor(cluster: Cluster, kind: str) -> None:
+    client = cluster.client
+    server = ""
+    if kind != "create":
+        server = await client.create()
+        await client.settled(BOUND)
+    if kind == "start":
+        await client.act(server, "stop")
+        await client.settled(BOUND)
+    point, when = CRASH_AT[kind]
+    rule = await client.order(point, when, "crash", times=1)
+    if kind == "create":
+        server = await client.create()
+    else:
+        await client.act(server, kind)
+    conductors = cluster.of_kind("conductor")
+    await until(lambda: not all(program.is_running for program in conductors), BOUND, "no conductor died")
+    servers = await client.settled(BOUND)
+    assert (servers[server]["status"] if server in servers else None) == ENDS[kind]
+    for program in conductors:
+        if not program.is_running:
+            program.start()
+            await program.ready()
+    await client.lift(rule)
+    await _is_clean(cluster)
