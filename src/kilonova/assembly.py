@@ -21,6 +21,7 @@ from kilonova.bus.chaos import ChaosRules
 from kilonova.bus.in_process import InProcessBus
 from kilonova.bus.nats import NatsBus
 from kilonova.bus.nats_server import inbox_prefix
+from kilonova.bus.tasks import keep_going
 from kilonova.companions.identity.embedded import EmbeddedIdentity
 from kilonova.companions.identity.face import identity_face
 from kilonova.companions.identity.tokens import load_keys
@@ -61,6 +62,7 @@ from kilonova.operations.records import Recorder
 from kilonova.operations.run import RunLimits, RunParts
 from kilonova.operations.secrets import Keyring
 from kilonova.operations.table import POINTS, TABLE
+from kilonova.operations.wishes import WishReader
 from kilonova.own_api.parts import OwnParts
 from kilonova.own_api.routes import CHAOS, KILONOVA
 from kilonova.own_api.routes import RULES as OWN_RULES
@@ -173,8 +175,11 @@ class Conductor:
         await self.ground.cloud.refresh()
         await self.commands.start()
         await self.registration.start()
-        for name, loop in (("liveness", self.liveness.run()), ("picture", self._keep_picture())):
-            self._loops.append(asyncio.create_task(loop, name=f"conductor:{name}"))
+        await self.liveness.start()
+        pause = self.ground.settings.conductor.poll_seconds
+        for name, loop in (("liveness", self.liveness.run), ("picture", self._keep_picture)):
+            going = keep_going(loop, f"conductor:{name}", pause)
+            self._loops.append(asyncio.create_task(going, name=f"conductor:{name}"))
         await self.engine.start()
 
     async def stop(self) -> None:
@@ -212,6 +217,7 @@ def make_conductor(ground: Ground, networks: NetworkService) -> Conductor:
     commands = HostCommands(ground.bus, name, limits, cloud.is_up)
     planner = Planner(select_settings(ground.settings.scheduler), Random())
     parts = RunParts(
+        wishes=WishReader(database, batch),
         database=database,
         cloud=cloud,
         recorder=Recorder(database, batch),

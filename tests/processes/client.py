@@ -69,22 +69,35 @@ class Client:
         made = await self.ask("POST", "/compute/v2.1/servers", {"server": {"name": name, **self.wish}})
         return str(made["server"]["id"])
 
-    async def create_many(self, count: int, accepted: Callable[[str], None]) -> None:
-        """Ask for servers, many at once, and tell of each that was accepted. What is refused a connection is not asked again."""
+    async def create_many(self, count: int, accepted: Callable[[str], None], patience: float = 0.0) -> None:
+        """Ask for servers, many at once, and tell of each that was accepted.
+
+        One that found nobody listening is asked for again for `patience` seconds; one whose answer was lost never is.
+        """
         gate = asyncio.Semaphore(AT_ONCE)
+        until = asyncio.get_running_loop().time() + patience
 
         async def one(number: int) -> None:
             async with gate:
-                try:
-                    answer = await self.send("POST", "/compute/v2.1/servers", {"server": {"name": f"s{number}", **self.wish}})
-                except httpx.TransportError:
-                    return
-                # A process that is being killed may answer that it cannot; nothing else is expected.
-                assert answer.status_code in {202, 500, 503}, answer.text
-                if answer.status_code == 202:
-                    accepted(answer.json()["server"]["id"])
+                answer = await self._send_create({"name": f"s{number}", **self.wish}, until)
+            if answer is not None and answer.status_code == 202:
+                accepted(answer.json()["server"]["id"])
+            elif answer is not None:
+                # A process may say that it cannot reach the database; nothing else is expected.
+                assert answer.status_code == 503, answer.text
 
         await asyncio.gather(*(one(number) for number in range(count)))
+
+    async def _send_create(self, server: Json, until: float) -> httpx.Response | None:
+        while True:
+            try:
+                return await self.send("POST", "/compute/v2.1/servers", {"server": server})
+            except httpx.ConnectError:
+                if asyncio.get_running_loop().time() > until:
+                    return None
+                await asyncio.sleep(0.05)
+            except httpx.TransportError:
+                return None
 
     async def act(self, server_id: str, kind: str) -> None:
         """Ask for an operation by its name in the table of operations."""

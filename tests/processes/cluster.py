@@ -92,7 +92,7 @@ class Cluster:
         assert code == 0, said
         for program in self.programs.values():
             program.start()
-        await asyncio.gather(*(program.ready() for program in self.programs.values()))
+        await self.ready()
         self.client = await log_in(self.urls)
 
     async def close(self) -> None:
@@ -108,7 +108,7 @@ class Cluster:
         return [program for name, program in self.programs.items() if name.startswith(kind)]
 
     async def kill_one(self, kind: str, choose: random.Random) -> str:
-        """Kill one process of a kind, at random, and start it again; its name."""
+        """Kill one process of a kind, at random, and start it again without waiting for it; its name."""
         if kind == "broker":
             await self.broker.stop()
             await self.broker.start()
@@ -119,8 +119,11 @@ class Cluster:
         program = choose.choice(self.of_kind(kind))
         program.kill()
         program.start()
-        await program.ready()
         return program.name
+
+    async def ready(self) -> None:
+        """Wait until every process is."""
+        await asyncio.gather(*(program.ready() for program in self.programs.values()))
 
     def _config(self, name: str) -> Path:
         return self.directory / f"{name}.toml"

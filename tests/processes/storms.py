@@ -74,14 +74,14 @@ async def storm_cluster(cluster: Cluster, count: int, kinds: Sequence[str], choo
     client = cluster.client
     before = len(await client.servers())
     accepted: list[str] = []
-    storm = asyncio.create_task(client.create_many(count, accepted.append))
-    order = choose.sample(list(kinds), len(kinds))
+    storm = asyncio.create_task(client.create_many(count, accepted.append, STORM / 2))
     killed = []
-    for number, kind in enumerate(order, 1):
-        threshold = count * number // (len(order) + 2)
-        await _reached(accepted, threshold, storm)
+    moments = sorted(choose.sample(range(1, count), len(kinds)))
+    for moment, kind in zip(moments, choose.sample(list(kinds), len(kinds)), strict=True):
+        await _reached(accepted, moment, storm)
         killed.append(f"{await cluster.kill_one(kind, choose)} at {len(accepted)}")
     await storm
+    await cluster.ready()
     begun = time.monotonic()
     servers = await client.settled(BOUND)
     took = time.monotonic() - begun

@@ -12,7 +12,6 @@ from .cluster import SHORT_LEASES, Cluster, empty_database
 from .programs import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-LEASE = SHORT_LEASES["conductor"]["lease_seconds"]
 BOUND = 30.0
 CRASH_AT = {
     "create": ("create.build", "before"),
@@ -21,7 +20,7 @@ CRASH_AT = {
     "stop": ("stop.stop", "before"),
     "reboot": ("reboot.reboot", "after"),
 }
-"""Where a conductor dies under each operation: every kind is here, or a test fails."""
+"""Where a conductor dies under each operation."""
 ENDS = {"create": "ACTIVE", "delete": None, "start": "ACTIVE", "stop": "SHUTOFF", "reboot": "ACTIVE"}
 
 
@@ -53,10 +52,13 @@ async def test_a_conductor_frozen_past_its_lease_does_no_harm_when_it_wakes(clus
     client = cluster.client
     frozen, other = cluster.of_kind("conductor")
     rule = await client.order("create.build", "before", "hold")
+    other.freeze()
     made = await asyncio.gather(*(client.create() for _ in range(8)))
     await client.met(rule, 8)
     frozen.freeze()
-    await asyncio.sleep(LEASE)
+    other.wake()
+    # The other one meets the fault as well, once the leases have run out.
+    await client.met(rule, 16)
     await client.lift(rule)
     servers = await client.settled(BOUND)
     frozen.wake()
@@ -71,11 +73,7 @@ async def test_a_conductor_frozen_past_its_lease_does_no_harm_when_it_wakes(clus
     await _is_clean(cluster)
 
 
-def test_every_operation_is_killed_once() -> None:
-    assert set(CRASH_AT) == set(ENDS) == set(TABLE)
-
-
-@pytest.mark.parametrize("kind", list(CRASH_AT))
+@pytest.mark.parametrize("kind", list(TABLE))
 async def test_an_operation_survives_the_death_of_its_conductor(cluster: Cluster, kind: str) -> None:
     client = cluster.client
     server = ""

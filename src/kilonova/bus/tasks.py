@@ -1,12 +1,24 @@
 """Background tasks that are named, ended together, and whose failures are told."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import structlog
 
 log = structlog.get_logger(__name__)
+
+
+async def keep_going(work: Callable[[], Coroutine[Any, Any, None]], name: str, pause: float) -> None:
+    """Run `work`, which should never end, and begin it again `pause` seconds after it broke: a loop that others rely on must
+    not die in silence. The trace is logged each time.
+    """
+    while True:
+        try:
+            await work()
+        except Exception:
+            log.exception("loop_broke", loop=name)
+        await asyncio.sleep(pause)
 
 
 class Tasks:

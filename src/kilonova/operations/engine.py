@@ -12,6 +12,7 @@ from typing import Final
 import structlog
 
 from kilonova.bus import Bus, Message
+from kilonova.bus.tasks import keep_going
 from kilonova.domain.errors import KilonovaError, LeaseLost, Unavailable
 from kilonova.domain.operation import Operation
 from kilonova.operations.accept import WAKE_SUBJECT
@@ -64,8 +65,9 @@ class Engine:
         """Begin to take and run operations."""
         await self._bus.subscribe(WAKE_SUBJECT, self._on_wake)
         self._wake.set()
-        for name, loop in (("take", self._take_loop()), ("renew", self._renew_loop())):
-            self._loops.append(asyncio.create_task(loop, name=f"engine:{name}"))
+        for name, loop in (("take", self._take_loop), ("renew", self._renew_loop)):
+            going = keep_going(loop, f"engine:{name}", self._settings.poll_seconds)
+            self._loops.append(asyncio.create_task(going, name=f"engine:{name}"))
 
     async def stop(self) -> None:
         """Stop taking, stop running, and let go of what was held, so that others need not wait for the lease."""

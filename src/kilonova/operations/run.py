@@ -26,8 +26,9 @@ from kilonova.operations.end import End, Ender, Ending
 from kilonova.operations.place import Placed, Placer, Placing, Unplaced
 from kilonova.operations.records import Held, Record, Recorder
 from kilonova.operations.secrets import Keyring
+from kilonova.operations.wishes import WishReader
 from kilonova.scheduling.explain import from_json, message, to_json
-from kilonova.storage import operations, servers
+from kilonova.storage import operations
 from kilonova.storage.database import Database
 from kilonova.storage.operations import Conclusion, Intent
 
@@ -61,6 +62,7 @@ class RunParts:
     """What steps act through; one set for all operations of a conductor."""
 
     database: Database
+    wishes: WishReader
     cloud: Cloud
     recorder: Recorder
     placer: Placer
@@ -93,8 +95,7 @@ class Run:
     async def wish(self) -> Wish:
         """The server's wish, which is part of an operation's input: nothing changes it while one runs."""
         if self._wish is None:
-            async with self._parts.database.read() as transaction:
-                self._wish = (await servers.wishes(transaction, [self.server_id]))[self.server_id]
+            self._wish = await self._parts.wishes.read(self.server_id)
         return self._wish
 
     def secret(self) -> JSON:

@@ -36,10 +36,13 @@ class Liveness:
         self._nudge = asyncio.Event()
         self._down: frozenset[str] = frozenset()
 
-    async def run(self) -> None:
-        """Watch until cancelled."""
+    async def start(self) -> None:
+        """Begin to hear signs of life."""
         for pattern in ("beat.*", "hello.*"):
             await self._bus.subscribe(pattern, self._on_sign)
+
+    async def run(self) -> None:
+        """Watch until cancelled."""
         while True:
             try:
                 await self._look()

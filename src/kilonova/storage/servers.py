@@ -1,7 +1,8 @@
 """Servers and their wishes as rows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Final
 
 import orjson
@@ -105,7 +106,9 @@ _LOCK: Final = Statement(
     .order_by(servers.c.id)
     .with_for_update(key_share=True)
 )
-_SAVE: Final = BulkUpdate(servers, ("id",), sets=[name for name in _STANDING if name not in {"id", "project_id", "flavor"}])
+_MOVED: Final = tuple(name for name in _STANDING if name not in {"id", "project_id", "flavor"})
+_SAVE: Final = BulkUpdate(servers, ("id",), sets=_MOVED)
+_SAVED: Final = attrgetter("id", *_MOVED)
 _INSERT: Final = BulkInsert(servers, (*COLUMNS, "asked"))
 _INSERT_WISH: Final = BulkInsert(server_wishes, ("server_id", "project_id", "document"))
 _INSERT_TAG: Final = BulkInsert(server_tags, ("server_id", "tag", "project_id"))
@@ -142,7 +145,7 @@ async def lock(transaction: Transaction, server_ids: Sequence[str]) -> dict[str,
 
 async def save(transaction: Transaction, changed: Sequence[Standing]) -> None:
     """Write back locked servers."""
-    await transaction.many(_SAVE, [(values[0], *values[3:]) for values in (astuple(entry) for entry in changed)])
+    await transaction.many(_SAVE, [_SAVED(entry) for entry in changed])
 
 
 async def insert(transaction: Transaction, new: Sequence[tuple[Server, Wish]]) -> None:

@@ -17,6 +17,8 @@ def shown_candidates(index: Index, candidates: Sequence[Candidate], classes: fro
     """The whole answer. `classes` are those that the query names: before 1.27 summaries tell of no others."""
     if version < _NESTED:
         candidates = [candidate for candidate in candidates if _flat(index, candidate)]
+    if version < _WITH_MAPPINGS:
+        candidates = _distinct(candidates)
     uuids = _Uuids(index)
     requests = [_request(candidate, uuids, version) for candidate in candidates]
     summaries = {
@@ -41,6 +43,15 @@ def _flat(index: Index, candidate: Candidate) -> bool:
     """Whether no two providers of it are of one tree: older clients know of none."""
     roots = [index.provider(number).root_id for number in candidate.allocations]
     return len(roots) == len(set(roots))
+
+
+def _distinct(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Where nobody is told which group got what, those that claim the same are one (C141)."""
+    found: dict[frozenset[Any], Candidate] = {}
+    for candidate in candidates:
+        claimed = frozenset((number, *sorted(amounts.items())) for number, amounts in candidate.allocations.items())
+        found.setdefault(claimed, candidate)
+    return list(found.values())
 
 
 def _request(candidate: Candidate, uuids: _Uuids, version: int) -> dict[str, Any]:
