@@ -4,8 +4,7 @@ What every test wants is made once, over HTTP, and copied: database and state di
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -103,8 +102,8 @@ class Cloud:
     async def _serve(self, scope: Any, receive: Any, send: Any) -> None:
         await self._site(scope, receive, send)
 
-    async def start_host(self, name: str) -> None:
-        place = assembly.HostPlace(name, "cell1", self.state)
+    async def start_host(self, name: str, cell: str = "cell1") -> None:
+        place = assembly.HostPlace(name, cell, self.state)
         self.agents[name] = assembly.make_agent(self.bus, self.chaos, self.journal, place, self.settings)
         await self.agents[name].start()
 
@@ -133,9 +132,11 @@ class Cloud:
 
     async def met(self, rule: str) -> None:
         """Wait until somebody has met the fault."""
-        async with self.bounded(f"nobody met the rule {rule}"):
-            while not any(entry["id"] == rule and entry["fired"] for entry in (await self.rules.read("/rules"))["rules"]):
-                await asyncio.sleep(0.01)
+
+        async def fired() -> bool:
+            return any(entry["id"] == rule and entry["fired"] for entry in (await self.rules.read("/rules"))["rules"])
+
+        await self.until(fired, f"nobody met the rule {rule}")
 
     # ---- servers ----
 
@@ -154,14 +155,20 @@ class Cloud:
         await self.ends(server_id, "ACTIVE")
         return server_id
 
+    async def settled(self, server_id: str) -> dict[str, Any]:
+        """Wait until nothing is done to the server. The server as administrators see it."""
+        server: dict[str, Any] = {}
+
+        async def still() -> bool:
+            server.update((await self.admin.read(f"/servers/{server_id}"))["server"])
+            return server["status"] != "BUILD" and server["OS-EXT-STS:task_state"] is None
+
+        await self.until(still, f"{server_id} never ended")
+        return server
+
     async def ends(self, server_id: str, status: str) -> dict[str, Any]:
-        """Wait until nothing is done to the server; it must then be in the status. The server as administrators see it."""
-        async with self.bounded(f"{server_id} never ended"):
-            while True:
-                server: dict[str, Any] = (await self.admin.read(f"/servers/{server_id}"))["server"]
-                if server["status"] not in {"BUILD", "REBOOT"} and server["OS-EXT-STS:task_state"] is None:
-                    break
-                await asyncio.sleep(0.01)
+        """As `settled`; the server must then be in the status."""
+        server = await self.settled(server_id)
         assert server["status"] == status, server.get("fault")
         return server
 
@@ -179,9 +186,11 @@ class Cloud:
         await self.is_gone(server_id)
 
     async def is_gone(self, server_id: str) -> None:
-        async with self.bounded(f"{server_id} is still there"):
-            while (await self.admin.get(f"/servers/{server_id}")).status_code != 404:
-                await asyncio.sleep(0.01)
+
+        async def absent() -> bool:
+            return (await self.admin.get(f"/servers/{server_id}")).status_code == 404
+
+        await self.until(absent, f"{server_id} is still there")
 
     async def host_of(self, server_id: str) -> str:
         """The host of a server, "" without one."""
@@ -196,9 +205,11 @@ class Cloud:
 
     async def host_is(self, host: str, state: str) -> None:
         """Wait until a host counts as up or down, for searches too."""
-        async with self.bounded(f"{host} never was {state}"):
-            while (await self.service(host))["state"] != state or self.ground.cloud.is_up(host) != (state == "up"):
-                await asyncio.sleep(0.02)
+
+        async def known() -> bool:
+            return (await self.service(host))["state"] == state and self.ground.cloud.is_up(host) == (state == "up")
+
+        await self.until(known, f"{host} never was {state}")
 
     async def set_service(self, host: str, **change: Any) -> None:
         """Enable, disable or force down a host; every process knows when this returns."""
@@ -251,14 +262,12 @@ class Cloud:
 
     # ---- the end ----
 
-    @asynccontextmanager
-    async def bounded(self, otherwise: str) -> AsyncIterator[None]:
-        """What is in it must end in time."""
-        try:
-            async with asyncio.timeout(BOUND):
-                yield
-        except TimeoutError:
-            raise AssertionError(otherwise) from None
+    async def until(self, holds: Callable[[], Awaitable[bool]], otherwise: str) -> None:
+        """Ask again and again, but not for ever."""
+        deadline = asyncio.get_running_loop().time() + BOUND
+        while not await holds():
+            assert asyncio.get_running_loop().time() < deadline, otherwise
+            await asyncio.sleep(0.01)
 
     async def is_clean(self) -> None:
         """The four invariants of every case: allocations, owners, states and quotas agree, and nothing is under way."""

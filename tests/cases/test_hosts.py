@@ -1,5 +1,7 @@
 """Cases of services, aggregates and zones, and of hosts that are away."""
 
+import pytest
+
 from .cloud import Cloud
 from .conditions import with_settings
 
@@ -72,3 +74,42 @@ async def test_a_delete_ends_though_the_host_is_down_and_the_guest_goes_when_it_
     assert set((await cloud.usages(host)).values()) == {0}
     await cloud.start_host(host)
     await cloud.host_is(host, "up")
+
+
+@pytest.fixture
+async def across(cloud: Cloud) -> str:
+    """A server in a second cell, beside one in the first; the second cell is then cut off."""
+    await cloud.start_host("h4", "cell2")
+    await cloud.host_is("h4", "up")
+    await cloud.create(name="near")
+    far = await cloud.create(cloud.admin, name="far", host="h4")
+    await cloud.rules.write("/rules", {"cell": "cell2", "action": "cut"})
+    return far
+
+
+@with_settings(conductor={"host_down_seconds": 0.6})
+async def test_c123_lists_are_whole_though_a_cell_is_cut_off(cloud: Cloud, across: str) -> None:
+    assert across
+    await cloud.host_is("h4", "down")
+    for path in ("/servers", "/servers/detail"):
+        found = (await cloud.admin.read(f"{path}?all_tenants=1"))["servers"]
+        assert {server["name"] for server in found} == {"near", "far"}
+    assert len((await cloud.admin.read("/os-services?binary=nova-compute"))["services"]) == 4
+
+
+async def test_c125_a_server_of_a_cell_that_is_cut_off_is_shown_whole(cloud: Cloud, across: str) -> None:
+    for version in ("2.68", "2.69", "2.104"):
+        server = (await cloud.admin.at(version).read(f"/servers/{across}"))["server"]
+        assert (server["name"], server["status"], server["OS-EXT-SRV-ATTR:host"]) == ("far", "ACTIVE", "h4")
+
+
+@with_settings(quota={"instances": 1})
+async def test_c127_quota_does_not_grow_while_a_cell_is_away(cloud: Cloud, across: str) -> None:
+    assert across
+    assert (await cloud.admin.post("/servers", {"server": cloud.wish()})).status_code == 403
+
+
+async def test_c129_the_api_starts_while_a_cell_is_away(cloud: Cloud, across: str) -> None:
+    cloud.restart_api()
+    assert (await cloud.admin.read(f"/servers/{across}"))["server"]["status"] == "ACTIVE"
+    await cloud.create()
