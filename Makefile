@@ -22,7 +22,7 @@ up: venv ## Run a whole cloud on SQLite (O='--state DIR --hosts 5' for more)
 	$(BIN)/kilonova up $(O)
 
 test: venv check ## Run the checks and every test (T=tests/placement for a part)
-	$(BIN)/python -m pytest $(T)
+	$(BIN)/python -m pytest -n 2 $(T)
 
 check: venv ## Run the linter and the strict type checker
 	$(BIN)/ruff check src tests bench scripts

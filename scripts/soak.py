@@ -22,15 +22,17 @@ from typing import Final
 ROOT: Final = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.processes.claims import CLAIMERS, PROCESSES, SLOTS, race  # noqa: E402
-from tests.processes.cluster import Cluster, Size, UpCloud, empty_database  # noqa: E402
+from tests.processes.claims import CLAIMERS, PROCESSES, SLOTS, race  # noqa: E402 - the root must be on the path first
+from tests.processes.cluster import SLOW_BUILDS, Cluster, Size, UpCloud, empty_database  # noqa: E402
 from tests.processes.storms import TITLE, Round, storm_cluster, storm_up  # noqa: E402
 
-from kilonova.storage.migrate import upgrade  # noqa: E402 - the repository's root must be on the path first
+from kilonova.storage.migrate import upgrade  # noqa: E402
 from kilonova.storage.postgresql import PostgresqlDatabase  # noqa: E402
 
-KINDS: Final = ("api", "conductor", "host", "broker", "connections")
-"""What is killed in each round on many processes, one of each; `connections` are all those to PostgreSQL."""
+KINDS: Final = ("api", "conductor", "host", "broker", "connections", "database")
+"""What is killed in each round on many processes, one of each; `connections` are all those to PostgreSQL, `database` is one of
+its processes, which makes it recover from a crash.
+"""
 ROUNDS: Final = {"up": 10, "cluster": 10, "claims": 200}
 ROUND_SECONDS: Final = 180.0
 """A round that takes longer has failed."""
@@ -55,7 +57,7 @@ class Soak:
         """Rounds on one cloud of many processes, which goes on from round to round."""
         print(f"2 APIs, 2 conductors, 6 agents on PostgreSQL and NATS, one of each kind killed amid {self.servers} creates")
         async with _postgresql(self._place("postgresql", 0)) as url:
-            cluster = Cluster(self._place("cluster", 0), await empty_database(url), Size(agents=6))
+            cluster = Cluster(self._place("cluster", 0), await empty_database(url), Size(agents=6), SLOW_BUILDS)
             try:
                 await cluster.start()
                 await cluster.client.furnish()

@@ -147,7 +147,8 @@ def make_ground(settings: Settings, database: Database, bus: Bus, chaos: ChaosRu
     """The ground of one process: its picture of the cloud belongs to it."""
     chaos.know((*POINTS, *CHAOS_POINTS, *NETWORK_POINTS, SCHEDULE_POINT))
     ledger = LedgerIndex(database)
-    keyring = Keyring.of_file(Path(settings.state.directory) / "operations.keys")
+    directory = settings.state.directory
+    keyring = Keyring.of_file(Path(directory) / "operations.keys") if directory else Keyring.of_process()
     cloud = Cloud(database, ledger, settings.api.default_zone)
     return Ground(settings, database, bus, chaos, ledger, cloud, keyring)
 

@@ -45,7 +45,7 @@ SIBLINGS: Final[Mapping[str, frozenset[str]]] = {
     "scheduling.filters": frozenset({"contract"}),
     "scheduling.weighers": frozenset({"contract"}),
     "compute_api": frozenset({"parts", "links", "queries"}),
-    "placement_api": frozenset({"parts", "errors", "lookups", "queries", "replies", "uuids"}),
+    "placement_api": frozenset({"parts", "errors", "lookups", "numbers", "queries", "replies", "uuids"}),
 }
 """Families whose members do not import each other, and the members that all others may use."""
 

@@ -89,6 +89,7 @@ async def test_a_cut_cell_hears_and_says_nothing() -> None:
     await bus.subscribe("far", answer)
     cut = rules.add({"cell": 1, "action": "cut"})
     assert rules.is_cut(1)
+    assert rules.is_cut("cell1")
     assert not rules.is_cut("2")
     with pytest.raises(errors.Unavailable):
         await cell_bus.request("far", b"", 5)

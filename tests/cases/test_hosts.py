@@ -14,6 +14,20 @@ async def test_c109_a_host_that_has_a_server_is_not_deleted(cloud: Cloud) -> Non
     assert (await cloud.provider(host))["name"] == host
 
 
+@with_settings(conductor={"host_down_seconds": 0.6})
+async def test_c113_a_host_that_was_deleted_is_known_again_when_it_returns(cloud: Cloud) -> None:
+    await cloud.close_hosts("h2", "h3")
+    await cloud.stop_host("h1")
+    await cloud.host_is("h1", "down")
+    before = (await cloud.service("h1"))["id"]
+    assert (await cloud.admin.delete(f"/os-services/{before}")).status_code == 204
+    assert (await cloud.admin.read("/os-services?host=h1"))["services"] == []
+    await cloud.start_host("h1")
+    await cloud.host_is("h1", "up")
+    assert (await cloud.service("h1"))["id"] != before
+    assert await cloud.host_of(await cloud.create()) == "h1"
+
+
 async def test_c117_a_zone_with_servers_is_not_renamed(cloud: Cloud) -> None:
     number = await cloud.zone("az1", "h1")
     await cloud.create(availability_zone="az1")
@@ -83,7 +97,7 @@ async def across(cloud: Cloud) -> str:
     await cloud.host_is("h4", "up")
     await cloud.create(name="near")
     far = await cloud.create(cloud.admin, name="far", host="h4")
-    await cloud.rules.write("/rules", {"cell": "cell2", "action": "cut"})
+    await cloud.rules.write("/rules", {"cell": 2, "action": "cut"})
     return far
 
 

@@ -1,11 +1,10 @@
 """A whole cloud in this process to be broken on purpose: conductors that crash, hosts that crash, a database that stalls."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from sqlalchemy import select, text
 
@@ -26,12 +25,11 @@ from kilonova.reconcilers.audit import audit
 from kilonova.reconcilers.housekeeping import dead_cards
 from kilonova.settings import AgentOptions, ConductorSettings, FakeSettings, SchedulerSettings, Settings, StateSettings
 from kilonova.storage import operations, servers
-from kilonova.storage.database import Database, Transaction
+from kilonova.storage.database import Database
 from kilonova.storage.ports import PORTS
 from kilonova.storage.statement import Statement, now_us
 from kilonova.storage.tables import operations as operations_table
 
-Result = TypeVar("Result")
 PROJECT: Final = "1" * 32
 SMALL: Final = Flavor(1, "1", "small", 1, 512, 1)
 HUGE: Final = Flavor(2, "2", "huge", 16, 512, 1)
@@ -73,34 +71,13 @@ _EVENTS: Final = Statement(
 )
 
 
-class StallingDatabase:
-    """A database as a process sees it that may be stopped: while `gate` is closed no write gets through."""
-
-    def __init__(self, database: Database) -> None:
-        self.dialect = database.dialect
-        self.gate = asyncio.Event()
-        self.gate.set()
-        self._database = database
-
-    async def transact(self, work: Callable[[Transaction], Awaitable[Result]]) -> Result:
-        await self.gate.wait()
-        return await self._database.transact(work)
-
-    @asynccontextmanager
-    async def read(self) -> AsyncIterator[Transaction]:
-        async with self._database.read() as transaction:
-            yield transaction
-
-    @asynccontextmanager
-    async def snapshot(self) -> AsyncIterator[Transaction]:
-        async with self._database.snapshot() as transaction:
-            yield transaction
-
-    async def script(self, text: str) -> None:
-        await self._database.script(text)
-
-    async def close(self) -> None:
-        """The database behind it belongs to somebody else."""
+async def turns(otherwise: str) -> AsyncIterator[None]:
+    """Turns of waiting for what must come soon. Fails with the sentence when it does not."""
+    deadline = asyncio.get_running_loop().time() + BOUND
+    while asyncio.get_running_loop().time() < deadline:
+        yield
+        await asyncio.sleep(0.01)
+    raise AssertionError(otherwise)
 
 
 @dataclass
@@ -229,7 +206,9 @@ class Cloud:
 
     async def met(self, rule: str) -> None:
         """Wait until somebody has met the fault."""
-        await self.until(lambda: self.fired(rule) > 0, f"nobody met the rule {rule}")
+        async for _ in turns(f"nobody met the rule {rule}"):
+            if self.fired(rule):
+                return
 
     # ---- requests ----
 
@@ -242,49 +221,35 @@ class Cloud:
 
     # ---- looking ----
 
-    async def until(self, holds: Callable[[], bool], otherwise: str) -> None:
-        deadline = asyncio.get_running_loop().time() + BOUND
-        while not holds():
-            assert asyncio.get_running_loop().time() < deadline, otherwise
-            await asyncio.sleep(0.01)
-
     async def ended(self, *server_ids: str) -> None:
         """Wait until no operation works on the servers."""
-        deadline = asyncio.get_running_loop().time() + BOUND
-        while True:
+        async for _ in turns("an operation never ended"):
             async with self.database.read() as transaction:
-                live = [entry for entry in await operations.live(transaction) if entry[1] in server_ids]
-            if not live:
-                return
-            assert asyncio.get_running_loop().time() < deadline, f"still at work: {live}"
-            await asyncio.sleep(0.01)
-
-    async def leases_end(self) -> None:
-        """Wait until nobody's lease holds any more."""
-        deadline = asyncio.get_running_loop().time() + BOUND
-        while await self._held():
-            assert asyncio.get_running_loop().time() < deadline, "a lease never ended"
-            await asyncio.sleep(0.01)
+                if not any(server in server_ids for _, server, _ in await operations.live(transaction)):
+                    return
 
     async def taken(self, server_id: str, times: int) -> None:
         """Wait until the operation on the server has been taken so often."""
-        deadline = asyncio.get_running_loop().time() + BOUND
-        while await self._token(server_id) < times:
-            assert asyncio.get_running_loop().time() < deadline, "nobody took it anew"
-            await asyncio.sleep(0.01)
+        async for _ in turns("nobody took it anew"):
+            if (await self._value(_TOKEN, server=server_id) or 0) >= times:
+                return
 
-    async def _token(self, server_id: str) -> int:
-        async with self.database.read() as transaction:
-            row = await transaction.one(_TOKEN, {"server": server_id})
-        return 0 if row is None else int(row[0])
-
-    async def _held(self) -> bool:
-        async with self.database.read() as transaction:
-            return await transaction.one(_HELD, {}) is not None
+    async def leases_end(self) -> None:
+        """Wait until nobody's lease holds any more."""
+        async for _ in turns("a lease never ended"):
+            if await self._value(_HELD) is None:
+                return
 
     async def idle(self) -> None:
         """Wait until no conductor runs anything, late ones included."""
-        await self.until(lambda: not any(entry.engine.running for entry in self.conductors), "a conductor never let go")
+        async for _ in turns("a conductor never let go"):
+            if not any(conductor.engine.running for conductor in self.conductors):
+                return
+
+    async def _value(self, statement: Statement, **parameters: Any) -> Any:
+        async with self.database.read() as transaction:
+            row = await transaction.one(statement, parameters)
+        return None if row is None else row[0]
 
     async def facts(self, server_id: str) -> Facts:
         async with self.database.read() as transaction:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from .cloud import Cloud
+from .cloud import Cloud, turns
 from .scenarios import CREATE, SCENARIOS, Scenario, named
 
 COMMANDED = [(scenario, command) for scenario in SCENARIOS for command in scenario.commands]
@@ -13,8 +13,11 @@ async def _held_at(cloud: Cloud, scenario: Scenario, command: str, when: str) ->
     server = await scenario.begin(cloud)
     rules = {host: cloud.order(f"agent.{command}", when, host=host) for host in cloud.hosts}
     server = await scenario.ask(cloud, server)
-    await cloud.until(lambda: any(cloud.fired(rule) for rule in rules.values()), "no host was asked")
-    return server, next(host for host, rule in rules.items() if cloud.fired(rule))
+    async for _ in turns("no host was asked"):
+        met = [host for host, rule in rules.items() if cloud.fired(rule)]
+        if met:
+            break
+    return server, met[0]
 
 
 @pytest.mark.parametrize("when", ["before", "after"])

@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from .cloud import Cloud, StallingDatabase
+from .cloud import Cloud, turns
+from .databases import StallingDatabase
 from .scenarios import CREATE, DELETE, MAIN, SCENARIOS, Scenario, deleted, named, passed
 
 REFUSED = next(scenario for scenario in SCENARIOS if scenario.name == "refused by every host")
@@ -86,7 +87,9 @@ async def test_a_conductor_that_takes_its_own_operation_anew_ends_the_run_from_b
     await cloud.taken(server, 2)
     cloud.lift(rule)
     await cloud.ended(server)
-    await cloud.until(lambda: not _runs(), "an operation that has ended is still being run")
+    async for _ in turns("an operation that has ended is still being run"):
+        if not _runs():
+            break
     CREATE.check(await cloud.facts(server))
 
 

@@ -37,11 +37,14 @@ class Client:
         return await self._http.request(method, self.urls[self._turn % len(self.urls)] + path, json=body)
 
     async def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """The JSON of an answer that must not be an error. An address that does not answer now is passed by."""
+        """The JSON of an answer that must not be an error. What cannot be answered now is asked again, elsewhere."""
         for attempt in range(50):
             try:
                 answer = await self.send(method, path, body)
             except httpx.TransportError:
+                await asyncio.sleep(0.02 * (attempt + 1))
+                continue
+            if answer.status_code == 503 and method == "GET":
                 await asyncio.sleep(0.02 * (attempt + 1))
                 continue
             assert not answer.is_error, f"{method} {path}: {answer.status_code} {answer.text}"
@@ -72,7 +75,8 @@ class Client:
     async def create_many(self, count: int, accepted: Callable[[str], None], patience: float = 0.0) -> None:
         """Ask for servers, many at once, and tell of each that was accepted.
 
-        One that found nobody listening is asked for again for `patience` seconds; one whose answer was lost never is.
+        For `patience` seconds one is asked for again where nobody listened or the answer was "not now". One whose answer
+        was lost never is.
         """
         gate = asyncio.Semaphore(AT_ONCE)
         until = asyncio.get_running_loop().time() + patience
@@ -80,24 +84,25 @@ class Client:
         async def one(number: int) -> None:
             async with gate:
                 answer = await self._send_create({"name": f"s{number}", **self.wish}, until)
-            if answer is not None and answer.status_code == 202:
+            if answer is not None:
+                assert answer.status_code == 202, answer.text
                 accepted(answer.json()["server"]["id"])
-            elif answer is not None:
-                # A process may say that it cannot reach the database; nothing else is expected.
-                assert answer.status_code == 503, answer.text
 
         await asyncio.gather(*(one(number) for number in range(count)))
 
     async def _send_create(self, server: Json, until: float) -> httpx.Response | None:
         while True:
             try:
-                return await self.send("POST", "/compute/v2.1/servers", {"server": server})
+                answer = await self.send("POST", "/compute/v2.1/servers", {"server": server})
             except httpx.ConnectError:
-                if asyncio.get_running_loop().time() > until:
-                    return None
-                await asyncio.sleep(0.05)
+                answer = None
             except httpx.TransportError:
                 return None
+            if answer is not None and answer.status_code != 503:
+                return answer
+            if asyncio.get_running_loop().time() > until:
+                return None
+            await asyncio.sleep(0.05)
 
     async def act(self, server_id: str, kind: str) -> None:
         """Ask for an operation by its name in the table of operations."""

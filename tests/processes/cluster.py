@@ -1,9 +1,11 @@
 """A cloud of many processes on PostgreSQL and NATS, and a cloud of one process on SQLite; every process may be killed."""
 
 import asyncio
+import os
 import random
+import signal
 import socket
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +18,7 @@ from tests.conftest import copy_of
 from .client import Client, log_in
 from .programs import KILONOVA, Program, run
 
+RESTARTS: Final = 20
 PASSWORD: Final = "secret"
 COMMON: Final[dict[str, dict[str, Any]]] = {
     "quota": {"instances": -1, "cores": -1, "ram": -1},
@@ -25,6 +28,8 @@ SHORT_LEASES: Final[dict[str, dict[str, Any]]] = {
     "conductor": {"lease_seconds": 2.0, "poll_seconds": 0.5, "resend_seconds": 0.5, "retry_seconds": 0.2}
 }
 """For tests that wait for a lease to run out."""
+SLOW_BUILDS: Final[dict[str, dict[str, Any]]] = {"fake": {"build_seconds": 0.5}}
+"""For storms: most of the servers are under way when something is killed."""
 
 
 def write_config(path: Path, *sections: dict[str, dict[str, Any]]) -> Path:
@@ -70,15 +75,13 @@ class Cluster:
     size: Size = Size()
     settings: dict[str, dict[str, Any]] = field(default_factory=dict)
     programs: dict[str, Program] = field(default_factory=dict)
+    broker: NatsServer | None = None
 
     async def start(self) -> None:
         """Start everything and wait until every process is ready."""
         self.directory.mkdir(parents=True, exist_ok=True)
         hosts = [f"host-{number + 1}" for number in range(self.size.agents)]
-        users = [NatsUser("control", PASSWORD)]
-        users += [NatsUser(host, PASSWORD, permissions(host, chaotic=True)) for host in hosts]
-        self.broker = NatsServer(self.directory / "nats", users=tuple(users))
-        await self.broker.start()
+        await self._start_broker(hosts)
         self.urls: list[str] = []
         for number in range(self.size.apis):
             port = free_port()
@@ -101,7 +104,15 @@ class Cluster:
             await self.client.close()
         for program in self.programs.values():
             program.kill()
-        await self.broker.stop()
+        if self.broker is not None:
+            await self.broker.stop()
+
+    async def _start_broker(self, hosts: Sequence[str]) -> None:
+        """A broker at which each host reaches its own subjects only."""
+        users = [NatsUser("control", PASSWORD)]
+        users += [NatsUser(host, PASSWORD, permissions(host, chaotic=True)) for host in hosts]
+        self.broker = NatsServer(self.directory / "nats", users=tuple(users))
+        await self.broker.start()
 
     def of_kind(self, kind: str) -> list[Program]:
         """The programs of "api", "conductor" or "host"."""
@@ -110,25 +121,38 @@ class Cluster:
     async def kill_one(self, kind: str, choose: random.Random) -> str:
         """Kill one process of a kind, at random, and start it again without waiting for it; its name."""
         if kind == "broker":
+            assert self.broker is not None
             await self.broker.stop()
             await self.broker.start()
             return kind
         if kind == "connections":
             await cut_connections(self.database_url)
             return kind
+        if kind == "database":
+            await crash_database(self.database_url)
+            return kind
         program = choose.choice(self.of_kind(kind))
         program.kill()
         program.start()
         return program.name
 
-    async def ready(self) -> None:
-        """Wait until every process is."""
-        await asyncio.gather(*(program.ready() for program in self.programs.values()))
+    async def ready(self, supervised: Collection[str] = ()) -> None:
+        """Wait until every process is. Those that are supervised are started again where they find no database and end."""
+        await asyncio.gather(*(self._ready(program, program.name in supervised) for program in self.programs.values()))
+
+    async def _ready(self, program: Program, supervised: bool) -> None:
+        for _ in range(RESTARTS if supervised else 0):
+            if await program.came_up():
+                return
+            await asyncio.sleep(0.5)
+            program.start()
+        await program.ready()
 
     def _config(self, name: str) -> Path:
         return self.directory / f"{name}.toml"
 
     def _add(self, name: str, user: str, own: dict[str, dict[str, Any]]) -> None:
+        assert self.broker is not None
         shared: dict[str, dict[str, Any]] = {
             "state": {"directory": str(self.directory / "state")},
             "database": {"url": self.database_url},
@@ -142,11 +166,28 @@ class Cluster:
 
 async def cut_connections(url: str) -> None:
     """End every connection to the database, as a failover would."""
-    connection = await asyncpg.connect(url)
+    connection = await _connected(url)
     await connection.execute(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
     )
     await connection.close()
+
+
+async def crash_database(url: str) -> None:
+    """Kill one process of PostgreSQL, which then ends all others and recovers from its log."""
+    connection = await _connected(url)
+    os.kill(await connection.fetchval("SELECT pg_backend_pid()"), signal.SIGKILL)
+    connection.terminate()
+
+
+async def _connected(url: str) -> "asyncpg.Connection[asyncpg.Record]":
+    """A connection, once the database has recovered from what was done to it before."""
+    async with asyncio.timeout(60):
+        while True:
+            try:
+                return await asyncpg.connect(url)
+            except (asyncpg.CannotConnectNowError, ConnectionError):
+                await asyncio.sleep(0.05)
 
 
 async def empty_database(server_url: str) -> str:
@@ -164,12 +205,16 @@ class UpCloud:
     async def start(self) -> Client:
         """Start it, or start it again; the administrator's way in."""
         self.directory.mkdir(parents=True, exist_ok=True)
-        config = write_config(self.directory / "up.toml", COMMON)
+        config = write_config(self.directory / "up.toml", COMMON, SLOW_BUILDS)
         self.state = self.directory / "state"
         arguments = [KILONOVA, "up", "--port", "0", "--state", str(self.state), "--config", str(config), *self.flags]
         self.program = Program("up", arguments, self.directory, {})
         self.program.start()
-        url = (await self.program.ready()).split()[0]
+        try:
+            url = (await self.program.ready()).split()[0]
+        except BaseException:
+            self.kill()
+            raise
         return Client([url], (self.state / "token").read_text())
 
     def kill(self) -> None:

@@ -36,19 +36,22 @@ class Program:
         with self.log.open("ab") as file:
             self._process = subprocess.Popen(self._command, stdout=file, stderr=file, env=self._environment)
 
+    async def came_up(self) -> bool:
+        """Wait until it says that it is ready, or ends; whether it is ready."""
+        await until(lambda: bool(self._ready_line()) or not self.is_running, READY_SECONDS, f"see {self.log}")
+        return bool(self._ready_line())
+
     async def ready(self) -> str:
         """Wait until it says that it is; the rest of that line."""
-        found = ""
+        assert await self.came_up(), f"{self.name} ended at once:\n{self._new_lines()[-3000:]}"
+        return self._ready_line().removeprefix("ready").strip()
 
-        def said() -> bool:
-            nonlocal found
-            lines = self.log.read_bytes()[self._said :].decode(errors="replace").splitlines(keepends=True)
-            found = next((line for line in lines if line.startswith("ready") and line.endswith("\n")), "")
-            assert found or self.is_running, f"{self.name} ended at once:\n{''.join(lines[-30:])}"
-            return bool(found)
+    def _new_lines(self) -> str:
+        return self.log.read_bytes()[self._said :].decode(errors="replace")
 
-        await until(said, READY_SECONDS, f"{self.name} is not ready; see {self.log}")
-        return found.removeprefix("ready").strip()
+    def _ready_line(self) -> str:
+        lines = self._new_lines().splitlines(keepends=True)
+        return next((line for line in lines if line.startswith("ready") and line.endswith("\n")), "")
 
     def kill(self) -> None:
         """kill -9."""

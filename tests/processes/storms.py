@@ -75,13 +75,13 @@ async def storm_cluster(cluster: Cluster, count: int, kinds: Sequence[str], choo
     before = len(await client.servers())
     accepted: list[str] = []
     storm = asyncio.create_task(client.create_many(count, accepted.append, STORM / 2))
-    killed = []
-    moments = sorted(choose.sample(range(1, count), len(kinds)))
-    for moment, kind in zip(moments, choose.sample(list(kinds), len(kinds)), strict=True):
-        await _reached(accepted, moment, storm)
-        killed.append(f"{await cluster.kill_one(kind, choose)} at {len(accepted)}")
-    await storm
-    await cluster.ready()
+    try:
+        killed = await _kill_amid(cluster, kinds, choose, _Storm(storm, accepted, count))
+        await storm
+    finally:
+        storm.cancel()
+        await asyncio.gather(storm, return_exceptions=True)
+    await cluster.ready({name for name, _, _ in (entry.partition(" ") for entry in killed)})
     begun = time.monotonic()
     servers = await client.settled(BOUND)
     took = time.monotonic() - begun
@@ -92,9 +92,26 @@ async def storm_cluster(cluster: Cluster, count: int, kinds: Sequence[str], choo
     return Round(tuple(killed), len(accepted), len(servers) - before, states["ACTIVE"], states["ERROR"], took)
 
 
-async def _reached(accepted: Sequence[str], count: int, storm: "asyncio.Task[None]") -> None:
-    """Wait until so many are accepted, or no more will come."""
-    await until(lambda: len(accepted) >= count or storm.done(), STORM, "the creates do not come on")
+@dataclass(frozen=True)
+class _Storm:
+    """Creates under way: how many are accepted by now, of how many."""
+
+    task: "asyncio.Task[None]"
+    accepted: Sequence[str]
+    count: int
+
+    async def reach(self, moment: int) -> None:
+        """Wait until so many are accepted, or no more will come."""
+        await until(lambda: len(self.accepted) >= moment or self.task.done(), STORM, "the creates do not come on")
+
+
+async def _kill_amid(cluster: Cluster, kinds: Sequence[str], choose: random.Random, storm: _Storm) -> list[str]:
+    killed = []
+    moments = sorted(choose.sample(range(1, storm.count), len(kinds)))
+    for moment, kind in zip(moments, choose.sample(list(kinds), len(kinds)), strict=True):
+        await storm.reach(moment)
+        killed.append(f"{await cluster.kill_one(kind, choose)} at {len(storm.accepted)}")
+    return killed
 
 
 async def drift_within(client: Client, seconds: float) -> list[dict[str, Any]]:

@@ -137,8 +137,8 @@ class ChaosRules:
                 await self._fire(rule)
 
     def is_cut(self, cell: str | int) -> bool:
-        """Whether a rule makes the cell unreachable."""
-        return str(cell) in self._cut
+        """Whether a rule makes the cell unreachable. A rule's number N means the cell that is named cellN, as `up` names them."""
+        return str(cell).removeprefix("cell") in self._cut
 
     def add(self, content: Mapping[str, Any]) -> Rule:
         """Take a rule from JSON. Raises errors.BadRequest naming the field; errors.Forbidden where chaos is off."""

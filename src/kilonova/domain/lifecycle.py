@@ -55,10 +55,10 @@ EVENTS: Final = MappingProxyType(
         "stop": Event("stop", _of("active", "error"), False, None, "powering-off"),
         "reboot": Event("reboot", _of("active"), False, None, "rebooting"),
         "reboot-hard": Event("reboot", _of("active", "stopped", "paused", "suspended", "error"), False, None, "rebooting_hard"),
-        # What operations report.
-        "placed": Event("place", _of("building"), True, None, "spawning"),
-        "built": Event("build", _of("building"), True, "active", None, RUNNING),
-        "buried": Event("bury", _of("building"), True, "error", None, NO_STATE),
+        # What operations report. Their token says that they may: a state that an administrator reset must not hold them up.
+        "placed": Event("place", None, True, "building", "spawning"),
+        "built": Event("build", None, True, "active", None, RUNNING),
+        "buried": Event("bury", None, True, "error", None, NO_STATE),
         "started": Event("start", None, True, "active", None, RUNNING),
         "stopped": Event("stop", None, True, "stopped", None, SHUTDOWN),
         "rebooted": Event("reboot", None, True, "active", None, RUNNING),

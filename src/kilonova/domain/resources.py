@@ -11,6 +11,9 @@ VCPU: Final = "VCPU"
 MEMORY_MB: Final = "MEMORY_MB"
 DISK_GB: Final = "DISK_GB"
 
+MOST_CAPACITY: Final = 2**62
+"""More than anybody has, and small enough for 64-bit columns: the placement API takes ratios up to 3.4e38."""
+
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
@@ -26,8 +29,9 @@ class Inventory:
 
     @property
     def capacity(self) -> int:
-        """What may be allocated in all: (total - reserved) x ratio, rounded down."""
-        return int((self.total - self.reserved) * self.allocation_ratio)
+        """What may be allocated in all: (total - reserved) x ratio, rounded down, within ±MOST_CAPACITY."""
+        whole = int((self.total - self.reserved) * self.allocation_ratio)
+        return max(-MOST_CAPACITY, min(whole, MOST_CAPACITY))
 
     @property
     def free(self) -> int:

@@ -200,6 +200,10 @@ class Face:
             raise BadRequest(f"Malformed request body: {error}") from error
         if route.body is not None:
             self._checker.check(route.body, version, body)
+        # As in addresses: PostgreSQL's text cannot hold it.
+        place = _place_of_nul(body) if b"\\u0000" in data else None
+        if place is not None:
+            raise BadRequest(f"Invalid input for field/attribute {place}. It holds a NUL character.")
         return body
 
     async def _read(self, receive: Any) -> bytes:
@@ -211,6 +215,24 @@ class Face:
                 raise TooLarge(f"The request is larger than {self.settings.body_limit} bytes.")
             chunks.append(chunk)
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+
+def _place_of_nul(body: Any) -> str | None:
+    """Where in the body a text or a name has U+0000.
+
+    The bytes alone do not tell: a backslash may stand before what looks like it.
+    """
+    waiting = [("", body)]
+    while waiting:
+        place, value = waiting.pop()
+        if isinstance(value, str) and "\x00" in value:
+            return place.lstrip("/")
+        if isinstance(value, dict):
+            waiting += [(place, name) for name in value]
+            waiting += [(f"{place}/{name}", inner) for name, inner in value.items()]
+        elif isinstance(value, list):
+            waiting += [(f"{place}/{number}", inner) for number, inner in enumerate(value)]
+    return None
 
 
 def _place(path: str) -> tuple[str, int]:

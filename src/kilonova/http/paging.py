@@ -15,7 +15,8 @@ def page_limit(call: Call, maximum: int) -> int:
         return maximum
     if not asked.isascii() or not asked.isdigit():
         raise BadRequest(f"limit must be a whole number of 0 or more, not {asked!r}")
-    return min(int(asked) or maximum, maximum)
+    # Longer numbers than these Python may refuse to read, and they are larger than any maximum.
+    return maximum if len(asked) > 18 else min(int(asked) or maximum, maximum)
 
 
 def next_link(call: Call, items: Sequence[Any], limit: int, marker: str) -> list[dict[str, str]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import jsonschema_rs
 
@@ -140,14 +140,25 @@ METADATA: Schema = {
 }
 
 
-def integer(minimum: int | None = None, maximum: int | None = None) -> Schema:
-    """A whole number, also as a string of digits, as older clients send it (read it with `int`)."""
-    number: dict[str, Any] = {"type": "integer"}
-    if minimum is not None:
-        number["minimum"] = minimum
-    if maximum is not None:
-        number["maximum"] = maximum
-    return {"anyOf": [number, {"type": "string", "pattern": r"^[0-9]+$"}]}
+LARGEST: Final = 2**31 - 1
+
+
+def integer(minimum: int = 0, maximum: int = LARGEST) -> Schema:
+    """A whole number, also as a string of digits, as older clients send it (read it with `int`).
+
+    Digits are held to `maximum` and, where `minimum` is not 0, to be more than 0.
+    """
+    number = {"type": "integer", "minimum": minimum, "maximum": maximum}
+    positive = "(?=0*[1-9])" if minimum else ""
+    return {"anyOf": [number, {"type": "string", "maxLength": 64, "pattern": f"^{positive}0*({_digits(maximum)})$"}]}
+
+
+def _digits(maximum: int) -> str:
+    """An expression for the digits of the whole numbers up to `maximum`: fewer digits, or as many with a lower one, or itself."""
+    text = str(maximum)
+    rest = range(len(text) - 1, -1, -1)
+    lower = [f"{text[:place]}[0-{int(digit) - 1}][0-9]{{{rest[place]}}}" for place, digit in enumerate(text) if digit != "0"]
+    return "|".join([f"[0-9]{{1,{max(rest[0], 1)}}}" if rest[0] else text, *lower, text])
 
 
 def truth(value: Any) -> bool:

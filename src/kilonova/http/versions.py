@@ -13,7 +13,7 @@ class NotAcceptable(KilonovaError):
     code = "version.not_acceptable"
 
 
-_FORM = re.compile(r"(\d+)\.(0|[1-9]\d*)")
+_FORM = re.compile(r"([0-9]{1,9})\.(0|[1-9][0-9]{0,8})")
 
 
 @dataclass(frozen=True, slots=True)

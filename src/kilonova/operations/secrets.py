@@ -33,6 +33,11 @@ class Keyring:
             _make(path)
         return cls([bytes.fromhex(line) for line in path.read_text().split()])
 
+    @classmethod
+    def of_process(cls) -> "Keyring":
+        """One new key that ends with the process, for who keeps nothing on disk."""
+        return cls([AESGCM.generate_key(256)])
+
     def seal(self, operation_id: str, secret: Mapping[str, Any]) -> bytes:
         """The secret as it is stored with its operation."""
         nonce = os.urandom(_NONCE)

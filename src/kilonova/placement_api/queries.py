@@ -14,6 +14,8 @@ _MANY_MEMBER_OF: Final = 24
 _FORBIDDEN_AGGREGATES: Final = 32
 _CLASS: Final = re.compile(r"[A-Z0-9_]{1,255}")
 _TRAIT: Final = re.compile(r"[A-Z0-9_]{1,255}")
+# Python refuses to read numbers of thousands of digits; no amount has more than these.
+_MOST_DIGITS: Final = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ def read_resources(key: str, value: str) -> dict[str, int]:
             raise BadValue(f"Badly formed resources parameter. Expected {key}=NAME1:COUNT1,NAME2:COUNT2 and got {value!r}.")
         # White space around an amount is forgiven, as clients put it there.
         amount = amount.strip()
-        if not (amount.isascii() and amount.isdigit()) or not 0 < int(amount) < 2**31:
+        if not (amount.isascii() and amount.isdigit() and len(amount) <= _MOST_DIGITS) or not 0 < int(amount) < 2**31:
             raise BadValue(f"Requested resource {name} of {key} requires a whole amount of at least 1, not {amount!r}.")
         if name in amounts:
             raise BadValue(f"Resource class {name} is more than once in {key}.")

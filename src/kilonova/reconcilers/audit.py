@@ -81,7 +81,7 @@ async def _counts(transaction: Transaction, busy: frozenset[str]) -> list[Findin
         found.append(Finding("quota-is-the-count", project, f"counted {counted} servers, VCPUs and MB; true are {true}"))
     for port, server in await audits.dead_ports(transaction):
         if server not in busy:
-            found.append(Finding("port-has-owner", port, f"is held by server {server}, which is deleted"))
+            found.append(Finding("port-has-owner", port, f"is held by server {server}, which is deleted or on no host"))
     return found
 
 

@@ -54,7 +54,7 @@ def checkpoint(database: SqliteDatabase, seconds: float) -> Chore:
 
 
 def dead_cards(database: Database, networks: NetworkService) -> Chore:
-    """Release network cards of deleted servers: a call to the network service that outlived its operation left them."""
+    """Release network cards of servers that are deleted or on no host, left by a call that outlived its operation."""
 
     async def work() -> None:
         async with database.read() as transaction:

@@ -49,7 +49,8 @@ _BUSY: Final = Statement(text("SELECT DISTINCT server_id FROM operations WHERE l
 _PORTS: Final = Statement(
     text("""
     SELECT n.id, n.device_id FROM ports n LEFT JOIN servers s ON s.id = n.device_id
-    WHERE n.device_id <> '' AND s.id IS NOT NULL AND s.deleted""")
+    WHERE n.device_id <> '' AND (s.deleted OR s.host IS NULL)
+    AND NOT EXISTS (SELECT 1 FROM operations o WHERE o.server_id = s.id AND o.live)""")
 )
 _PLACED: Final = Statement(text("SELECT s.id, s.host, s.vm_state FROM servers s WHERE NOT s.deleted AND s.host IS NOT NULL"))
 _SERVERS_EVER: Final = Statement(text("SELECT id FROM servers"))
@@ -119,7 +120,7 @@ async def wrong_quotas(transaction: Transaction) -> Sequence[Any]:
 
 
 async def dead_ports(transaction: Transaction) -> Sequence[Any]:
-    """Ports of the embedded network service that a deleted server holds: port, server."""
+    """Ports of the embedded network service that a deleted server or one without a host holds: port, server."""
     return await transaction.rows(_PORTS)
 
 

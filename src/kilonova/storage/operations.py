@@ -98,7 +98,8 @@ _HOSTS_TOUCHED: Final = Statement(
     .distinct()
 )
 _LIVE: Final = Statement(select(operations.c.id, operations.c.server_id, operations.c.kind).where(operations.c.live == true()))
-_INTEND: Final = BulkInsert(operation_steps, ("operation_id", "key", "position", "intent", "host", "started_at"), "nothing")
+# A write whose answer was lost may be made again while the first one is still on its way: the last one counts, whole.
+_INTEND: Final = BulkInsert(operation_steps, ("operation_id", "key", "position", "intent", "host", "started_at"), "update")
 _CONCLUDE: Final = BulkUpdate(operation_steps, ("operation_id", "key"), sets=("outcome", "finished_at"))
 _FINISH: Final = BulkUpdate(operations, ("id",), sets=("live", "result", "message", "secret", "finished_at", "updated_at"))
 

@@ -23,6 +23,8 @@ _TRY_AGAIN = (
 _AWAY = (
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,
+    # Told by the server that it ends while nobody asked anything, the driver notices at the next question.
+    asyncpg.InternalClientError,
     asyncpg.CannotConnectNowError,
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,

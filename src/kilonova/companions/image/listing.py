@@ -119,7 +119,7 @@ def _truth(name: str, value: str) -> bool:
 
 
 def _number_test(name: str, value: str) -> Test:
-    if not value.isascii() or not value.isdigit():
+    if not value.isascii() or not value.isdigit() or len(value) > 18:
         raise BadRequest(f"Invalid value for filter {name}: {value!r} is not a whole number of 0 or more")
     bare = name.removesuffix("_min").removesuffix("_max")
     compare = operator.ge if name.endswith("_min") else operator.le if name.endswith("_max") else operator.eq

@@ -39,7 +39,9 @@ def listed(call: Call, items: Sequence[Item], name: str) -> dict[str, Any]:
     Raises InvalidInput for a sort key or marker that is none.
     """
     passing = _ordered(call, [item for item in items if _passes(call.query, item)])
-    limit = int(call.first("limit") or 0)
+    asked = call.first("limit") or "0"
+    # Longer numbers Python may refuse to read; like 0 they mean everything.
+    limit = 0 if len(asked) > 18 else int(asked)
     reverse = truth(call.first("page_reverse"))
     page = _page(passing, call.first("marker"), limit, reverse)
     body: dict[str, Any] = {name: [chosen(call, item) for item in page]}

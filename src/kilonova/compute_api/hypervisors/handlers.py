@@ -104,7 +104,7 @@ async def _found(tx: Transaction, call: Call) -> HostRecord:
             host = await hosts.find_by_provider(tx, str(UUID(text)))
         except ValueError as error:
             raise BadRequest(f"Invalid uuid {text}") from error
-    elif text.isascii() and text.isdigit():
+    elif text.isascii() and text.isdigit() and len(text) <= 18:
         host = await hosts.find_by_number(tx, int(text))
     if host is None:
         raise NotFound(f"Hypervisor with ID '{text}' could not be found.")

@@ -25,6 +25,7 @@ NOT_YET: Final = frozenset(
 """Actions of the community's service that are not served: they are refused as unknown ones are."""
 
 _CHECKER: Final = Checker()
+_MOST_LINES: Final = 2**31 - 1
 
 
 def dispatch(actions: Sequence[Action]) -> Handler:
@@ -124,5 +125,5 @@ async def console_output(call: Call, parts: ComputeParts) -> Answer:
         raise Conflict(f"Instance {server.id} is not ready: it is on no host, so it has no console.")
     length = call.body.get("length")
     # -1 is how the community's clients ask for all.
-    lines = None if length is None or int(length) < 0 else int(length)
+    lines = None if length is None or int(length) < 0 else min(int(length), _MOST_LINES)
     return Answer(body={"output": await parts.reads.console(server.host, server.id, lines)})

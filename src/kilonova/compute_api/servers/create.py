@@ -18,9 +18,11 @@ from kilonova.domain.errors import BadRequest, Forbidden, OverQuota
 from kilonova.domain.wish import Wish
 from kilonova.http.calls import Answer, Call
 from kilonova.http.shapes import truth
+from kilonova.storage.quotas import limits_of, usage_of
 
 _PASSWORD: Final = string.ascii_letters + string.digits
 _PASSWORD_LENGTH: Final = 12
+_MOST_AT_ONCE: Final = 10_000
 _RESERVATION: Final = string.ascii_lowercase + string.digits
 
 
@@ -91,12 +93,37 @@ async def _accept(call: Call, parts: ComputeParts, wish: Wish, order: _Order) ->
     """As many servers as the quota takes, from `most` down to `least`. Raises errors.OverQuota for what `most` met."""
     refusal: OverQuota | None = None
     secret = {"admin_password": order.password}
-    for number in range(order.count.most, order.count.least - 1, -1):
+    most = await _most_that_fit(call, parts, wish, order.count) if order.count.most > 1 else 1
+    for number in range(most, order.count.least - 1, -1):
         try:
             return await parts.acceptor.create(asked_by(call), numbered(wish, number), secret)
         except OverQuota as error:
             refusal = refusal or error
     raise refusal or OverQuota("Quota exceeded")
+
+
+async def _most_that_fit(call: Call, parts: ComputeParts, wish: Wish, count: Count) -> int:
+    """How many servers the project's limits leave room for now, at most as many as asked for.
+
+    Whoever asks for a million must not have a million made ready only to be refused. Accepting counts again and decides.
+    Raises errors.OverQuota, errors.BadRequest.
+    """
+    async with parts.database.read() as transaction:
+        limits = await limits_of(transaction, call.caller.project_id, parts.quota)
+        used = await usage_of(transaction, call.caller.project_id)
+    most = count.most
+    for name, each in (("instances", 1), ("cores", wish.flavor.vcpus), ("ram", wish.flavor.memory_mb)):
+        limit, have = limits[name], getattr(used, name)
+        if limit < 0:
+            continue
+        room = (limit - have) // each
+        if room < count.least:
+            wanted = count.most * each
+            raise OverQuota(f"Quota exceeded for {name}: Requested {wanted}, but already used {have} of {limit} {name}")
+        most = min(most, room)
+    if most > _MOST_AT_ONCE:
+        raise BadRequest(f"max_count: at most {_MOST_AT_ONCE} servers can be asked for at once.")
+    return most
 
 
 def _answer(call: Call, server_id: str, found: Found, password: str) -> Answer:

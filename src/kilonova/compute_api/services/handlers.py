@@ -161,7 +161,8 @@ async def _named(tx: Transaction, call: Call) -> HostRecord:
         return await _compute_of(tx, _uuid(call))
     if not text.isascii() or not text.isdigit():
         raise BadRequest(f"The service's id must be a whole number, not {text!r}.")
-    host = await hosts.find_by_number(tx, int(text))
+    # Longer numbers Python may refuse to read, and no service has one.
+    host = await hosts.find_by_number(tx, int(text)) if len(text) <= 18 else None
     if host is None:
         raise _missing(text)
     return host

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from kilonova.http.shapes import Field, Shape
 from kilonova.placement_api.inventories.schema import CLASS_PATTERN
+from kilonova.placement_api.numbers import ANY_GENERATION
 from kilonova.placement_api.uuids import ANY_UUID, UUID_PATTERN
 
 _RESOURCES: Final[dict[str, Any]] = {
@@ -37,7 +38,7 @@ _KEYED: Final[dict[str, Any]] = {
         UUID_PATTERN: {
             "type": "object",
             # A generation is there when a client sends back what it got; it says nothing.
-            "properties": {"generation": {"type": "integer"}, "resources": _RESOURCES},
+            "properties": {"generation": ANY_GENERATION, "resources": _RESOURCES},
             "required": ["resources"],
             "additionalProperties": False,
         }
@@ -54,7 +55,7 @@ _MAPPINGS: Final = {
 _OWNER: Final = (
     Field("project_id", _ID, since=8, required=True),
     Field("user_id", _ID, since=8, required=True),
-    Field("consumer_generation", {"type": ["integer", "null"]}, since=28, required=True),
+    Field("consumer_generation", {**ANY_GENERATION, "type": ["integer", "null"]}, since=28, required=True),
     Field("mappings", _MAPPINGS, since=34),
     Field("consumer_type", {"type": "string", "pattern": "^[A-Z0-9_]{1,255}$"}, since=38, required=True),
 )

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from kilonova.http.shapes import Field, Shape
+from kilonova.placement_api.numbers import ANY_GENERATION
 
 CLASS_PATTERN: Final = "^[A-Z0-9_]{1,255}$"
 _MOST: Final = 2**31 - 1
@@ -28,14 +29,14 @@ INVENTORIES: Final[Mapping[str, Any]] = {
     },
     "additionalProperties": False,
 }
-GENERATION: Final = Field("resource_provider_generation", {"type": "integer"}, required=True)
+GENERATION: Final = Field("resource_provider_generation", ANY_GENERATION, required=True)
 _FIELDS: Final = [Field(name, schema, required=name == "total") for name, schema in INVENTORY.items()]
 PUT_ALL: Final = Shape([GENERATION, Field("inventories", INVENTORIES, required=True)])
 PUT_ONE: Final = Shape([GENERATION, *_FIELDS])
 POST: Final = Shape(
     [
         Field("resource_class", {"type": "string", "pattern": CLASS_PATTERN}, required=True),
-        Field("resource_provider_generation", {"type": "integer"}),
+        Field("resource_provider_generation", ANY_GENERATION),
         *_FIELDS,
     ]
 )

@@ -5,6 +5,7 @@ from typing import Final
 from kilonova.http.shapes import Field, Shape
 from kilonova.placement_api.allocations.schema import ByConsumer
 from kilonova.placement_api.inventories.schema import INVENTORIES
+from kilonova.placement_api.numbers import ANY_GENERATION
 from kilonova.placement_api.uuids import UUID_PATTERN
 
 _INVENTORIES: Final = {
@@ -13,7 +14,7 @@ _INVENTORIES: Final = {
     "patternProperties": {
         UUID_PATTERN: {
             "type": "object",
-            "properties": {"resource_provider_generation": {"type": "integer"}, "inventories": INVENTORIES},
+            "properties": {"resource_provider_generation": ANY_GENERATION, "inventories": INVENTORIES},
             "required": ["resource_provider_generation", "inventories"],
             "additionalProperties": False,
         }

@@ -3,6 +3,7 @@
 from typing import Final
 
 from kilonova.http.shapes import Field, Shape
+from kilonova.placement_api.numbers import ANY_GENERATION
 
 CUSTOM_PATTERN: Final = "^CUSTOM_[A-Z0-9_]+$"
 _FILTER: Final = r"^(in:[A-Z0-9_]+(,[A-Z0-9_]+)*|startswith:[A-Z0-9_]+)$"
@@ -22,6 +23,6 @@ PUT_OF_PROVIDER: Final = Shape(
             {"type": "array", "items": {"type": "string", "pattern": "^[A-Z0-9_]{1,255}$"}, "uniqueItems": True},
             required=True,
         ),
-        Field("resource_provider_generation", {"type": "integer"}, required=True),
+        Field("resource_provider_generation", ANY_GENERATION, required=True),
     ]
 )

@@ -121,7 +121,7 @@ def _protocol(asked: Any) -> str | None:
     if asked is None or str(asked).lower() == "any":
         return None
     protocol = str(asked).lower()
-    known = int(protocol) <= 255 if protocol.isdigit() else protocol in PROTOCOLS
+    known = int(protocol) <= 255 if protocol.isascii() and protocol.isdigit() else protocol in PROTOCOLS
     if not known:
         raise InvalidInput(f"protocol: {asked} is no IP protocol.")
     return protocol
