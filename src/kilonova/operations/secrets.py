@@ -10,6 +10,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from kilonova.domain.errors import KilonovaError
+from kilonova.storage.key_files import read_keys
 
 _NONCE: Final = 12
 
@@ -29,9 +30,7 @@ class Keyring:
     @classmethod
     def of_file(cls, path: Path) -> "Keyring":
         """The keys of a file, one a line in hexadecimal; a missing file is made with one new key, for its owner only."""
-        if not path.exists():
-            _make(path)
-        return cls([bytes.fromhex(line) for line in path.read_text().split()])
+        return cls([bytes.fromhex(key) for key in read_keys(path, lambda: AESGCM.generate_key(256).hex())])
 
     @classmethod
     def of_process(cls) -> "Keyring":
@@ -52,16 +51,3 @@ class Keyring:
                 continue
             return found
         raise SecretLost(f"No key opens what rides on operation {operation_id}.")
-
-
-def _make(path: Path) -> None:
-    """A file with a new key. It appears whole or not at all: two processes that start at once read the same key."""
-    draft = path.with_name(f"{path.name}.{os.urandom(4).hex()}")
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(AESGCM.generate_key(256).hex() + "\n")
-    try:
-        os.link(draft, path)
-    except FileExistsError:
-        pass
-    finally:
-        draft.unlink()

@@ -1,7 +1,6 @@
 """Tokens as sealed claims: nothing is stored when one is issued, and any process with the keys can read it."""
 
 import hashlib
-import os
 import secrets
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
@@ -11,6 +10,7 @@ import orjson
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 
 from kilonova.domain.errors import Unauthorized
+from kilonova.storage.key_files import read_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,19 +62,5 @@ class Seal:
 
 
 def load_keys(path: Path) -> Sequence[bytes]:
-    """The keys in a file, one a line, the newest first; a missing file is made with one new key, for the owner's eyes only.
-
-    Two processes that start at once agree: the file appears whole or not at all, and whoever comes second reads it.
-    """
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(Fernet.generate_key() + b"\n")
-        try:
-            os.link(draft, path)
-        except FileExistsError:
-            pass
-        finally:
-            draft.unlink()
-    return [line.strip() for line in path.read_bytes().splitlines() if line.strip()]
+    """The keys in a file; a missing file is made with one new key."""
+    return [key.encode() for key in read_keys(path, lambda: Fernet.generate_key().decode())]
