@@ -212,9 +212,9 @@ class Cloud:
 
     # ---- requests ----
 
-    async def create(self, *, network: str = "", flavor: Flavor = SMALL) -> str:
+    async def create(self, *, network: str = "", flavor: Flavor = SMALL, secret: Mapping[str, Any] | None = None) -> str:
         wish = Wish(PROJECT, "user", "one", "one", flavor, IMAGE, IMAGE.id, networks=(AskedNetwork(network),) if network else ())
-        return (await self.acceptor.create(Asked("req-create", "user", PROJECT), [wish]))[0]
+        return (await self.acceptor.create(Asked("req-create", "user", PROJECT), [wish], secret))[0]
 
     async def act(self, kind: str, server_id: str, **content: Any) -> None:
         await self.acceptor.act(Asked(f"req-{kind}", "user", PROJECT), kind, server_id, content)
