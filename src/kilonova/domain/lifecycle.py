@@ -13,9 +13,6 @@ CELL0: Final = "cell0"
 
 # Power states as the compute API numbers them.
 NO_STATE, RUNNING, PAUSED, SHUTDOWN, CRASHED, SUSPENDED = 0, 1, 3, 4, 6, 7
-POWER_STATES: Final = MappingProxyType(
-    {"running": RUNNING, "paused": PAUSED, "shutdown": SHUTDOWN, "crashed": CRASHED, "suspended": SUSPENDED}
-)
 
 
 @dataclass(frozen=True, slots=True)

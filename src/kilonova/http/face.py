@@ -6,7 +6,7 @@ write the answer. The order matters: nothing is parsed for a stranger, and a pat
 
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import parse_qsl
 
@@ -34,14 +34,6 @@ class Authenticator(Protocol):
         ...
 
 
-class Meter(Protocol):
-    """Counts requests for the metrics page."""
-
-    def request(self, face: str, method: str, status: int) -> None:
-        """One request was answered."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class FaceSettings:
     """`prefix` is the path that the face is mounted at ("/compute/v2.1"); `body_limit` is in bytes.
@@ -57,7 +49,6 @@ class FaceSettings:
     legacy_project: bool = False
     request_id_headers: Sequence[str] = ("x-openstack-request-id",)
     identity_url: str = ""
-    no_store: Mapping[str, str] = field(default_factory=dict)
 
 
 _PROJECT = re.compile(r"^/[0-9a-f]{32}(?=/)|^/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=/)")

@@ -31,11 +31,6 @@ async def provider_of(call: Call, parts: PlacementParts) -> Found:
     return Found(index, provider)
 
 
-def uuid_of(index: Index, provider_id: int | None) -> str | None:
-    """The uuid of a provider by its number, None for None."""
-    return None if provider_id is None else index.provider(provider_id).uuid
-
-
 async def lock_classes(transaction: Transaction, parts: PlacementParts, names: Iterable[str]) -> None:
     """Make sure that resource classes exist, and stay until the transaction ends. Raises BadRequest."""
     custom = set(names) - parts.classes

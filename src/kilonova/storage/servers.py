@@ -132,9 +132,6 @@ _GROUP_MEMBERS: Final = Statement(
     .where(any_of(servers.c.group_id, "groups"), ~servers.c.deleted, servers.c.host.is_not(None))
     .group_by(servers.c.group_id, servers.c.host)
 )
-_COUNT_BY_HOST: Final = Statement(
-    select(servers.c.host, func.count()).where(~servers.c.deleted, servers.c.host.is_not(None)).group_by(servers.c.host)
-)
 
 
 async def lock(transaction: Transaction, server_ids: Sequence[str]) -> dict[str, Standing]:
@@ -202,8 +199,3 @@ async def members_by_host(transaction: Transaction, group_ids: Sequence[str]) ->
     for group_id, host, count in await transaction.rows(_GROUP_MEMBERS, {"groups": list(group_ids)}):
         found.setdefault(group_id, {})[host] = count
     return found
-
-
-async def count_by_host(transaction: Transaction) -> dict[str, int]:
-    """How many live servers each host has."""
-    return {row[0]: row[1] for row in await transaction.rows(_COUNT_BY_HOST)}
