@@ -1,6 +1,6 @@
 """Kills processes amid creates and races claimers, many rounds, and prints what was done and found. Exit 1 when a promise broke.
 
-Run it as `make soak`, or with --only up|cluster|claims, --rounds N, --servers N, --seed N, --keep for the logs.
+Run it as `make soak`, or with --only up|cluster|claims|matrix, --rounds N, --servers N, --seed N, --keep for the logs.
 """
 
 import argparse
@@ -23,7 +23,8 @@ ROOT: Final = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from tests.processes.claims import CLAIMERS, PROCESSES, SLOTS, race  # noqa: E402 - the root must be on the path first
-from tests.processes.cluster import SLOW_BUILDS, Cluster, Size, UpCloud, empty_database  # noqa: E402
+from tests.processes.cluster import SHORT_LEASES, SLOW_BUILDS, Cluster, Size, UpCloud, empty_database  # noqa: E402
+from tests.processes.matrix import Crash, matrix, survive  # noqa: E402
 from tests.processes.storms import TITLE, Round, storm_cluster, storm_up  # noqa: E402
 
 from kilonova.storage.migrate import upgrade  # noqa: E402
@@ -33,7 +34,7 @@ KINDS: Final = ("api", "conductor", "host", "broker", "connections", "database")
 """What is killed in each round on many processes, one of each; `connections` are all those to PostgreSQL, `database` is one of
 its processes, which makes it recover from a crash.
 """
-ROUNDS: Final = {"up": 10, "cluster": 10, "claims": 200}
+ROUNDS: Final = {"up": 10, "cluster": 10, "claims": 200, "matrix": 1}
 ROUND_SECONDS: Final = 180.0
 """A round that takes longer has failed."""
 
@@ -64,6 +65,32 @@ class Soak:
                 await self._rounds("cluster", lambda _, choose: storm_cluster(cluster, self.servers, KINDS, choose))
             finally:
                 await cluster.close()
+
+    async def matrix(self) -> None:
+        """A kill -9 at every step of every operation and every command of a host, before and after its effect."""
+        places = matrix()
+        print(f"kill -9 at {len(places)} places: every step and every command of a host, before and after its effect")
+        async with _postgresql(self._place("postgresql", 2)) as url:
+            cluster = Cluster(self._place("matrix", 0), await empty_database(url), settings=SHORT_LEASES)
+            try:
+                await cluster.start()
+                await cluster.client.furnish()
+                for crash in places:
+                    await self._crash(cluster, crash)
+            finally:
+                await cluster.close()
+        print()
+
+    async def _crash(self, cluster: Cluster, crash: Crash) -> None:
+        begun = time.monotonic()
+        try:
+            async with asyncio.timeout(ROUND_SECONDS):
+                await survive(cluster, crash)
+            verdict = f"ends {crash.end or 'deleted'}"
+        except (AssertionError, TimeoutError) as error:
+            self.broken += 1
+            verdict = f"BROKEN: {error or 'it did not end in time'}"
+        print(f"  {crash.kind:7s} {crash.point:16s} {crash.when:7s} {time.monotonic() - begun:6.1f} s  {verdict}", flush=True)
 
     async def claims(self) -> None:
         """Races on the last slots of a host."""

@@ -184,3 +184,28 @@ async def test_a_process_that_crashed_once_does_not_crash_again(broker: NatsServ
     assert endings == [((b"", None), -signal.SIGKILL), ((b"survived\n", None), 0)]
     assert rules.list()[0].fired == 1
     await bus.close()
+
+
+async def test_changes_that_cross_each_other_are_both_kept() -> None:
+    bus = InProcessBus()
+    first, second = ChaosRules(), ChaosRules()
+    for rules in (first, second):
+        await rules.attach(bus)
+    old = first.add({"point": "agent.build", "when": "before", "action": "fail"})
+    await first.share(bus)
+    await settle()
+    # Neither has heard of the other's change when it tells its own.
+    new = first.add({"point": "agent.stop", "when": "before", "action": "fail"})
+    second.remove(old.id)
+    await first.share(bus)
+    await second.share(bus)
+    await settle()
+
+    assert [rule.id for rule in first.list()] == [rule.id for rule in second.list()] == [new.id]
+    await bus.close()
+
+
+async def settle() -> None:
+    """Let what is under way on the bus arrive."""
+    for _ in range(20):
+        await asyncio.sleep(0)

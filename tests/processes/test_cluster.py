@@ -6,10 +6,11 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from kilonova.operations.table import TABLE
+from kilonova.agent.dispatch import CHAOS_POINTS
+from kilonova.operations.table import POINTS, TABLE
 
 from .cluster import SHORT_LEASES, Cluster, empty_database
-from .programs import until
+from .matrix import Crash, matrix, survive
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 BOUND = 30.0
@@ -20,8 +21,7 @@ CRASH_AT = {
     "stop": ("stop.stop", "before"),
     "reboot": ("reboot.reboot", "after"),
 }
-"""Where a conductor dies under each operation."""
-ENDS = {"create": "ACTIVE", "delete": None, "start": "ACTIVE", "stop": "SHUTOFF", "reboot": "ACTIVE"}
+"""Where a conductor dies under each operation; the whole matrix is in the soak."""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -75,27 +75,13 @@ async def test_a_conductor_frozen_past_its_lease_does_no_harm_when_it_wakes(clus
 
 @pytest.mark.parametrize("kind", list(TABLE))
 async def test_an_operation_survives_the_death_of_its_conductor(cluster: Cluster, kind: str) -> None:
-    client = cluster.client
-    server = ""
-    if kind != "create":
-        server = await client.create()
-        await client.settled(BOUND)
-    if kind == "start":
-        await client.act(server, "stop")
-        await client.settled(BOUND)
-    point, when = CRASH_AT[kind]
-    rule = await client.order(point, when, "crash", times=1)
-    if kind == "create":
-        server = await client.create()
-    else:
-        await client.act(server, kind)
-    conductors = cluster.of_kind("conductor")
-    await until(lambda: not all(program.is_running for program in conductors), BOUND, "no conductor died")
-    servers = await client.settled(BOUND)
-    assert (servers[server]["status"] if server in servers else None) == ENDS[kind]
-    for program in conductors:
-        if not program.is_running:
-            program.start()
-            await program.ready()
-    await client.lift(rule)
-    await _is_clean(cluster)
+    await survive(cluster, Crash(kind, *CRASH_AT[kind]))
+
+
+async def test_an_operation_survives_the_death_of_its_host_s_agent(cluster: Cluster) -> None:
+    await survive(cluster, Crash("create", "agent.build", "after"))
+
+
+async def test_the_matrix_of_the_soak_has_every_step_and_command_on_both_sides() -> None:
+    places = {(crash.point, crash.when) for crash in matrix()}
+    assert places == {(point, when) for point in (*POINTS, *CHAOS_POINTS) for when in ("before", "after")}

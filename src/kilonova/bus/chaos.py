@@ -113,6 +113,7 @@ class ChaosRules:
         self._at: dict[tuple[str, str], tuple[str, ...]] = {}
         self._cut: frozenset[str] = frozenset()
         self._gone: dict[str, asyncio.Event] = {}
+        self._removed: set[str] = set()
         self._bus: Bus | None = None
         self._process = uuid.uuid4().hex
 
@@ -154,10 +155,12 @@ class ChaosRules:
         """Delete a rule; what it holds goes on. Raises errors.NotFound."""
         if number not in self._rules:
             raise errors.NotFound(f"There is no rule {number}.")
+        self._removed.add(number)
         self._replace([rule for rule in self._rules.values() if rule.id != number])
 
     def clear(self) -> None:
         """Delete all rules."""
+        self._removed.update(self._rules)
         self._replace([])
 
     def list(self) -> tuple[Rule, ...]:
@@ -176,7 +179,10 @@ class ChaosRules:
         await bus.subscribe(SYNC_SUBJECT, self._on_sync, queue="chaos")
 
     async def share(self, bus: Bus) -> None:
-        """Make all other attached processes have exactly the rules of this one."""
+        """Tell all other attached processes which rules there are and which are gone.
+
+        They join both to what they know, so that two processes that change something at the same moment lose neither change.
+        """
         if self._enabled:
             await bus.publish(RULES_SUBJECT, self._dump())
 
@@ -220,12 +226,17 @@ class ChaosRules:
         return self._dump()
 
     def _dump(self) -> bytes:
-        return orjson.dumps([rule.as_json() for rule in self._rules.values()])
+        rules = [rule.as_json() for rule in self._rules.values()]
+        return orjson.dumps({"rules": rules, "removed": sorted(self._removed)})
 
     def _take(self, data: bytes) -> None:
-        fresh = [parse_rule(content) for content in orjson.loads(data)]
-        known = {number: rule.fired for number, rule in self._rules.items()}
-        self._replace([replace(rule, fired=max(rule.fired, known.get(rule.id, 0))) for rule in fresh])
+        told = orjson.loads(data)
+        self._removed.update(told["removed"])
+        joined = dict(self._rules)
+        for fresh in (parse_rule(content) for content in told["rules"]):
+            known = joined.get(fresh.id)
+            joined[fresh.id] = fresh if known is None else replace(fresh, fired=max(fresh.fired, known.fired))
+        self._replace([rule for rule in joined.values() if rule.id not in self._removed])
 
     def _replace(self, rules: Iterable[Rule]) -> None:
         self._rules = {rule.id: rule for rule in rules}
