@@ -71,6 +71,7 @@ from kilonova.placement_api.parts import PlacementParts
 from kilonova.reconcilers import housekeeping
 from kilonova.reconcilers.housekeeping import checkpoint, dead_cards, feed_tail, old_history
 from kilonova.reconcilers.liveness import Liveness, LivenessSettings
+from kilonova.reconcilers.parked import unpark
 from kilonova.reconcilers.presence import CONDUCTOR_BINARIES, announce, presence
 from kilonova.reconcilers.registration import Registration
 from kilonova.scheduling.settings import SelectSettings
@@ -205,6 +206,7 @@ class Conductor:
             await asyncio.sleep(self.ground.settings.conductor.poll_seconds)
             try:
                 await self.ground.cloud.refresh()
+                await unpark(self.ground.database, self.ground.bus)
             except Unavailable as error:
                 log.warning("picture.cannot_refresh", reason=str(error))
 

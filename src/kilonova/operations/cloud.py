@@ -58,6 +58,16 @@ class Cloud:
         row = self.topology.hosts.get(host)
         return row is not None and row.is_up
 
+    def cell_away(self, host: str) -> str:
+        """The cell of a host if none of its hosts is up, so that nobody there can be asked; "" otherwise.
+
+        A host that was declared down, or is known no more, is not waited for.
+        """
+        row = self.topology.hosts.get(host)
+        if row is None or row.forced_down:
+            return ""
+        return "" if any(other.is_up for other in self.topology.hosts.values() if other.cell == row.cell) else row.cell
+
     def _on_change(self, changes: Changes) -> None:
         if changes.rebuild or changes.hosts or changes.aggregates:
             self._stale = True

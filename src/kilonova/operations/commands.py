@@ -35,6 +35,16 @@ class HostGone(KilonovaError):
     code = "host.down"
 
 
+class CellAway(KilonovaError):
+    """No host of a cell can be reached; what can only be done there has to wait."""
+
+    code = "cell.away"
+
+    def __init__(self, cell: str) -> None:
+        super().__init__(f"No host of {cell} can be reached.")
+        self.cell = cell
+
+
 @dataclass(frozen=True, slots=True)
 class CommandLimits:
     """In seconds: how long a host may take to answer, how often it is asked again, how long the work may take."""

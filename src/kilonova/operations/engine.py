@@ -16,6 +16,7 @@ from kilonova.bus.tasks import keep_going
 from kilonova.domain.errors import KilonovaError, LeaseLost, Unavailable
 from kilonova.domain.operation import Operation
 from kilonova.operations.accept import WAKE_SUBJECT
+from kilonova.operations.commands import CellAway
 from kilonova.operations.run import Run, RunParts, StepFailed
 from kilonova.operations.table import Definition
 from kilonova.storage import operations
@@ -143,6 +144,8 @@ class Engine:
             await self._to_the_end(definition, run)
         except LeaseLost:
             log.info("operation.lease_lost", operation=operation.id, kind=operation.kind, server=operation.server_id)
+        except CellAway as away:
+            await self._park(operation, away.cell)
         except Exception as error:
             log.exception("operation.broke", operation=operation.id, kind=operation.kind, server=operation.server_id)
             await self._give_up(definition, run, error)
@@ -156,13 +159,21 @@ class Engine:
     async def _to_the_end(self, definition: Definition, run: Run) -> None:
         try:
             await definition.run(run)
-        except LeaseLost:
+        except (LeaseLost, CellAway):
             raise
         except (StepFailed, KilonovaError) as failure:
             log.warning("operation.failed", operation=run.operation.id, kind=run.operation.kind, reason=str(failure))
             if definition.fail is None:
                 raise
             await definition.fail(run, str(failure))
+
+    async def _park(self, operation: Operation, cell: str) -> None:
+        """Lay an operation aside until its cell is back: it holds no slot and no lease meanwhile."""
+        log.info("operation.parked", operation=operation.id, kind=operation.kind, server=operation.server_id, cell=cell)
+        try:
+            await self._parts.database.transact(lambda tx: operations.park(tx, operation, cell))
+        except Unavailable as error:
+            log.warning("operation.cannot_park", operation=operation.id, reason=str(error))
 
     async def _give_up(self, definition: Definition, run: Run, error: Exception) -> None:
         """After so many holders the fault is in the operation: it ends, and its server's owner is told."""

@@ -21,8 +21,9 @@ from kilonova.domain.errors import Conflict, KilonovaError, LeaseLost, Unavailab
 from kilonova.domain.operation import Operation, Step
 from kilonova.domain.wish import Wish
 from kilonova.operations.cloud import Cloud
-from kilonova.operations.commands import HostCommands, HostGone
+from kilonova.operations.commands import CellAway, HostCommands, HostGone
 from kilonova.operations.end import End, Ender, Ending
+from kilonova.operations.kinds import KINDS
 from kilonova.operations.place import Placed, Placer, Placing, Unplaced
 from kilonova.operations.records import Held, Record, Recorder
 from kilonova.operations.secrets import Keyring
@@ -228,7 +229,13 @@ class Run:
         return written
 
     async def _perform(self, host: str, command: Command) -> JSON:
-        report = await self._parts.commands.perform(host, command)
+        try:
+            report = await self._parts.commands.perform(host, command)
+        except HostGone:
+            cell = self._parts.cloud.cell_away(host)
+            if cell and KINDS[self.operation.kind].waits:
+                raise CellAway(cell) from None
+            raise
         return report.result if report.ok else {"error": report.error}
 
     async def _act(self, name: str, key: str, act: Callable[[], Awaitable[JSON]], host: str) -> JSON:
@@ -236,7 +243,7 @@ class Run:
             await self._hit(name, "before", host)
             outcome = await self._insist(act, self._parts.limits.step)
             await self._hit(name, "after", host)
-        except LeaseLost:
+        except (LeaseLost, CellAway):
             raise
         except ChaosFailure as failure:
             outcome = {"error": str(failure)}

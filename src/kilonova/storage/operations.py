@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import Text, and_, bindparam, cast, select, true, update
+from sqlalchemy import Text, and_, bindparam, cast, exists, false, or_, select, true, update
 
 from kilonova.domain.clock import now
 from kilonova.domain.operation import ERROR, NewOperation, Operation, Step
 from kilonova.storage.database import Transaction
 from kilonova.storage.statement import BulkInsert, BulkUpdate, Statement, any_of, now_us
-from kilonova.storage.tables import operation_steps, operations
+from kilonova.storage.tables import hosts, operation_steps, operations
 
 _INSERT: Final = BulkInsert(
     operations,
@@ -55,6 +55,23 @@ _RENEW: Final = Statement(
     update(operations)
     .where(operations.c.live, operations.c.owner == bindparam("holder"), any_of(operations.c.id, "ids"))
     .values(lease_until=now_us() + bindparam("lease"))
+)
+_PARK: Final = Statement(
+    update(operations)
+    .where(operations.c.live, operations.c.id == bindparam("operation"), operations.c.token == bindparam("held"))
+    .values(parked=true(), cell=bindparam("away"), owner="", lease_until=0)
+)
+_PARKED: Final = Statement(select(operations.c.id).where(operations.c.live, operations.c.parked).limit(1))
+_UP: Final = and_(hosts.c.cell == operations.c.cell, hosts.c.alive, ~hosts.c.forced_down)
+_AWAITED: Final = and_(hosts.c.cell == operations.c.cell, ~hosts.c.forced_down)
+_UNPARK: Final = Statement(
+    update(operations)
+    .where(
+        operations.c.live,
+        operations.c.parked,
+        or_(exists().where(_UP), ~exists().where(_AWAITED)),
+    )
+    .values(parked=false())
 )
 _VOID: Final = Statement(update(operations).where(operations.c.live).values(lease_until=0))
 _LET_GO: Final = Statement(
@@ -214,6 +231,21 @@ async def renew(transaction: Transaction, lease: Lease, operation_ids: Sequence[
 async def let_go(transaction: Transaction, holder: str, operation_ids: Sequence[str]) -> None:
     """Give leases back before they run out."""
     await transaction.run(_LET_GO, {"holder": holder, "ids": list(operation_ids)})
+
+
+async def park(transaction: Transaction, operation: Operation, cell: str) -> None:
+    """Lay an operation aside for a cell that cannot be reached; one that is no longer held stays as it is."""
+    await transaction.run(_PARK, {"operation": operation.id, "held": operation.token, "away": cell})
+
+
+async def any_parked(transaction: Transaction) -> bool:
+    """Whether some operation waits for a cell."""
+    return await transaction.one(_PARKED) is not None
+
+
+async def unpark(transaction: Transaction) -> int:
+    """Let those go on whose cell has a host that is up again, or none left that may come back; how many."""
+    return await transaction.run(_UNPARK)
 
 
 async def void_leases(transaction: Transaction) -> None:
