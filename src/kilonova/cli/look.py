@@ -6,20 +6,18 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
-from kilonova import assembly
 from kilonova.cli.door import Door, door_of_cloud, door_of_state
-from kilonova.cli.settings_commands import read_settings
+from kilonova.cli.settings_commands import read_settings, with_database
 from kilonova.domain.clock import iso_z
 from kilonova.own_api.explaining import explanation_of
 from kilonova.reconcilers import audit as auditing
 from kilonova.settings import Settings
 from kilonova.storage.database import Database
 
-Result = TypeVar("Result")
 Finding = dict[str, Any]
 BETWEEN_LOOKS = 1.0
 """Pause between the two looks that a finding must survive to count as drift."""
@@ -46,14 +44,6 @@ def _offline(state: str | None, path: str | None) -> Settings:
     if state and not (Path(state) / "kilonova.sqlite").is_file() and not path:
         raise click.UsageError(f"there is no cloud in {state}")
     return settings if path else replace(settings, state=replace(settings.state, directory=str(state)))
-
-
-async def _with_database(settings: Settings, work: Callable[[Database], Awaitable[Result]]) -> Result:
-    database = await assembly.open_database(settings.database, Path(settings.state.directory))
-    try:
-        return await work(database)
-    finally:
-        await database.close()
 
 
 @click.command()
@@ -104,7 +94,7 @@ class _OfflineLooks:
         return self._run(auditing.repair)
 
     def _run(self, work: Callable[[Database], Awaitable[list[auditing.Finding]]]) -> list[Finding]:
-        return [asdict(entry) for entry in asyncio.run(_with_database(self.settings, work))]
+        return [asdict(entry) for entry in asyncio.run(with_database(self.settings, work))]
 
 
 def _drift(look: Callable[[], list[Finding]]) -> list[Finding]:
@@ -128,7 +118,7 @@ def explain(state: str | None, path: str | None, cloud: str | None, server: str)
     if door is not None:
         found = door.ask("GET", f"/kilonova/explanations/{server}")["explanation"]
     else:
-        found = asyncio.run(_with_database(_offline(state, path), lambda database: _explained(database, server)))
+        found = asyncio.run(with_database(_offline(state, path), lambda database: _explained(database, server)))
     place = f"on {found['host']} in {found['cell']}" if found["host"] else f"on no host, in {found['cell']}"
     click.echo(f"{found['name']} ({found['server']}) is {place}.")
     if found["fault"]:

@@ -18,7 +18,7 @@ BACKLOG: Final = 2048
 
 
 def listen(settings: ApiSettings) -> socket.socket:
-    """The socket that HTTP will be served on. Raises OSError where its port is taken.
+    """The socket that HTTP will be served on. Raises errors.Unavailable where its port is taken.
 
     It listens already, so that whoever read `ready` and connects at once waits for the server and is not refused.
     """

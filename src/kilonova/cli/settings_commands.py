@@ -2,13 +2,18 @@
 
 import asyncio
 import os
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import TypeVar
 
 import click
 
 from kilonova import assembly, settings
 from kilonova.domain.clock import new_uuid
 from kilonova.storage import feed, migrate
+from kilonova.storage.database import Database
+
+Result = TypeVar("Result")
 
 
 def read_settings(path: str | None) -> settings.Settings:
@@ -32,28 +37,25 @@ def db() -> None:
 @click.option("--config", "path", type=click.Path(), required=True, help="Settings file that names the database.")
 def upgrade(path: str) -> None:
     """Bring the schema to what this version needs."""
-    click.echo(asyncio.run(_upgrade(read_settings(path))))
+    click.echo(f"schema {asyncio.run(with_database(read_settings(path), migrate.upgrade))}")
 
 
 @db.command("renew-epoch")
 @click.option("--config", "path", type=click.Path(), required=True, help="Settings file that names the database.")
 def renew_epoch(path: str) -> None:
     """After a restore: have every process read its picture of the ledger anew."""
-    asyncio.run(_renew_epoch(read_settings(path)))
+    asyncio.run(with_database(read_settings(path), _renew_epoch))
     click.echo("every process will read its picture anew")
 
 
-async def _renew_epoch(chosen: settings.Settings) -> None:
-    database = await assembly.open_database(chosen.database, Path(chosen.state.directory or "."))
-    try:
-        await database.transact(lambda tx: feed.renew_epoch(tx, new_uuid()))
-    finally:
-        await database.close()
+async def _renew_epoch(database: Database) -> None:
+    await database.transact(lambda tx: feed.renew_epoch(tx, new_uuid()))
 
 
-async def _upgrade(chosen: settings.Settings) -> str:
-    database = await assembly.open_database(chosen.database, Path(chosen.state.directory or "."))
+async def with_database(chosen: settings.Settings, work: Callable[[Database], Awaitable[Result]]) -> Result:
+    """What `work` gives for the database that the settings name, which is closed afterwards. Raises errors.Unavailable."""
+    database = await assembly.open_database(chosen.database, Path(chosen.state.directory))
     try:
-        return f"schema {await migrate.upgrade(database)}"
+        return await work(database)
     finally:
         await database.close()

@@ -161,6 +161,14 @@ def _digits(maximum: int) -> str:
     return "|".join([f"[0-9]{{1,{max(rest[0], 1)}}}" if rest[0] else text, *lower, text])
 
 
+def whole_number(text: str) -> int | None:
+    """The whole number of 0 or more that a path or a query writes; None for other text.
+
+    Also None for one of more digits than any column holds: Python may even refuse to read those.
+    """
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else None
+
+
 def truth(value: Any) -> bool:
     """The meaning of a value that passed BOOLEAN."""
     return value is True or (isinstance(value, str) and value.lower() in {"true", "1", "on", "yes", "y", "t"})

@@ -85,6 +85,7 @@ async def _end(transaction: Transaction, endings: Sequence[Ending]) -> list[None
         if after[entry.held.operation_id].deleted and not standings[entry.held.server_id].deleted
     ]
     if gone:
+        await quota_counts.lock(transaction, [standing.project_id for standing in gone])
         await quota_counts.add(transaction, [_given_back(standing) for standing in gone])
     await servers.save(transaction, list(after.values()))
     await operations.record(

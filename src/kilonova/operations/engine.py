@@ -17,7 +17,7 @@ from kilonova.domain.errors import KilonovaError, LeaseLost, Unavailable
 from kilonova.domain.operation import Operation
 from kilonova.operations.accept import WAKE_SUBJECT
 from kilonova.operations.commands import CellAway
-from kilonova.operations.run import Run, RunParts, StepFailed
+from kilonova.operations.run import Run, RunParts
 from kilonova.operations.table import Definition
 from kilonova.storage import operations
 from kilonova.storage.database import Transaction
@@ -161,7 +161,7 @@ class Engine:
             await definition.run(run)
         except (LeaseLost, CellAway):
             raise
-        except (StepFailed, KilonovaError) as failure:
+        except KilonovaError as failure:
             log.warning("operation.failed", operation=run.operation.id, kind=run.operation.kind, reason=str(failure))
             if definition.fail is None:
                 raise

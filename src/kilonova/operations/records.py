@@ -34,7 +34,7 @@ class Record:
     """
 
     held: Held
-    intent: Intent | None = None
+    intent: Intent
     conclusions: tuple[Conclusion, ...] = ()
     raises_generation: bool = False
     earlier: tuple[Intent, ...] = ()
@@ -48,7 +48,7 @@ class Recorder:
         self._group: GroupCommit[Record, Mapping[str, Any]] = GroupCommit("records", self._write_group, most)
 
     async def write(self, record: Record) -> Mapping[str, Any]:
-        """The intent's content as written ({} without one). Raises errors.LeaseLost."""
+        """The intent's content as written. Raises errors.LeaseLost."""
         return await self._group.submit(record)
 
     async def _write_group(self, records: Sequence[Record]) -> Verdicts:
@@ -63,26 +63,18 @@ async def _write(transaction: Transaction, records: Sequence[Record]) -> Verdict
     good = [entry for entry in records if entry.held.operation_id in held]
     raising = [entry.held.server_id for entry in good if entry.raises_generation]
     generations = await servers.raise_generations(transaction, raising) if raising else {}
-    intents = {
-        entry.held.operation_id: _intent(entry, generations.get(entry.held.server_id))
-        for entry in good
-        if entry.intent is not None
-    }
+    intents = {entry.held.operation_id: _intent(entry, generations) for entry in good}
     await operations.record(
         transaction,
         [*(intent for entry in good for intent in entry.earlier), *intents.values()],
         [done for entry in good for done in entry.conclusions],
     )
     return [
-        intents[entry.held.operation_id].content
-        if entry.held.operation_id in intents
-        else ({} if entry.held.operation_id in held else entry.held.lost())
-        for entry in records
+        intents[entry.held.operation_id].content if entry.held.operation_id in intents else entry.held.lost() for entry in records
     ]
 
 
-def _intent(record: Record, generation: int | None) -> Intent:
-    assert record.intent is not None
-    if not record.raises_generation or generation is None:
+def _intent(record: Record, generations: Mapping[str, int]) -> Intent:
+    if not record.raises_generation:
         return record.intent
-    return replace(record.intent, content={**record.intent.content, "generation": generation})
+    return replace(record.intent, content={**record.intent.content, "generation": generations[record.held.server_id]})

@@ -63,11 +63,10 @@ async def limits(transaction: Transaction, projects: Sequence[str]) -> Mapping[s
 
 
 async def add(transaction: Transaction, differences: Sequence[Counted]) -> None:
-    """Count differences, summed by project and in the order in which rows are locked."""
+    """Count differences, summed by project. The rows must be locked."""
     sums: dict[str, Counted] = {}
     for entry in differences:
         sums[entry.project_id] = sums[entry.project_id].plus(entry) if entry.project_id in sums else entry
-    await lock(transaction, list(sums))
     await transaction.many(
         _ADD, [(project, sums[project].instances, sums[project].cores, sums[project].ram) for project in sorted(sums)]
     )

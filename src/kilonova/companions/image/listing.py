@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from kilonova.companions.image.attributes import VISIBILITIES
 from kilonova.domain.errors import BadRequest
-from kilonova.http.shapes import truth
+from kilonova.http.shapes import truth, whole_number
 from kilonova.storage.images import ImageRecord
 
 Test = Callable[[ImageRecord], bool]
@@ -119,11 +119,12 @@ def _truth(name: str, value: str) -> bool:
 
 
 def _number_test(name: str, value: str) -> Test:
-    if not value.isascii() or not value.isdigit() or len(value) > 18:
+    bound = whole_number(value)
+    if bound is None:
         raise BadRequest(f"Invalid value for filter {name}: {value!r} is not a whole number of 0 or more")
     bare = name.removesuffix("_min").removesuffix("_max")
     compare = operator.ge if name.endswith("_min") else operator.le if name.endswith("_max") else operator.eq
-    attribute, bound = _NUMBERS[bare], int(value)
+    attribute = _NUMBERS[bare]
 
     def test(record: ImageRecord) -> bool:
         present = getattr(record, attribute)

@@ -10,6 +10,7 @@ from kilonova.compute_api.parts import ComputeParts
 from kilonova.domain.clock import new_uuid, now
 from kilonova.domain.errors import BadRequest, Conflict, Forbidden, KilonovaError, NotFound
 from kilonova.http.calls import Answer, Call
+from kilonova.http.shapes import whole_number
 from kilonova.storage import aggregates, hosts
 from kilonova.storage.aggregates import ZONE_KEY, Aggregate
 from kilonova.storage.database import Transaction
@@ -17,9 +18,10 @@ from kilonova.storage.database import Transaction
 
 def _number(call: Call) -> int:
     text = call.path["aggregate_id"]
-    if not text.isascii() or not text.isdigit() or len(text) > 18:
+    number = whole_number(text)
+    if number is None:
         raise BadRequest(f"The aggregate's id must be a whole number, not {text!r}.")
-    return int(text)
+    return number
 
 
 def _missing(number: int) -> NotFound:

@@ -9,7 +9,7 @@ from kilonova.domain.errors import BadRequest, NotFound
 from kilonova.domain.flavor import Flavor
 from kilonova.http.calls import Answer, Call
 from kilonova.http.paging import next_link, page_limit
-from kilonova.http.shapes import truth
+from kilonova.http.shapes import truth, whole_number
 from kilonova.http.views import View
 from kilonova.storage import flavors
 from kilonova.storage.database import Transaction
@@ -78,10 +78,10 @@ def _access(call: Call) -> str:
 
 def _least(call: Call, name: str) -> int:
     value = call.first(name, "0") or ""
-    # Longer numbers than a column can hold would be an error of the database.
-    if not value.isascii() or not value.isdigit() or len(value) > 18:
+    number = whole_number(value)
+    if number is None:
         raise BadRequest(f"Invalid {name} filter [{value}]")
-    return int(value)
+    return number
 
 
 async def show(call: Call, parts: ComputeParts) -> Answer:

@@ -10,7 +10,7 @@ from kilonova.compute_api.parts import ComputeParts
 from kilonova.domain.errors import BadRequest, NotFound
 from kilonova.http.calls import Answer, Call
 from kilonova.http.paging import next_link, page_limit
-from kilonova.http.shapes import truth
+from kilonova.http.shapes import truth, whole_number
 from kilonova.http.views import View
 from kilonova.storage import host_trees, hosts
 from kilonova.storage.database import Transaction
@@ -104,8 +104,8 @@ async def _found(tx: Transaction, call: Call) -> HostRecord:
             host = await hosts.find_by_provider(tx, str(UUID(text)))
         except ValueError as error:
             raise BadRequest(f"Invalid uuid {text}") from error
-    elif text.isascii() and text.isdigit() and len(text) <= 18:
-        host = await hosts.find_by_number(tx, int(text))
+    elif (number := whole_number(text)) is not None:
+        host = await hosts.find_by_number(tx, number)
     if host is None:
         raise NotFound(f"Hypervisor with ID '{text}' could not be found.")
     return host
