@@ -112,6 +112,7 @@ class Index:
 
     def _put(self, provider: Provider) -> None:
         row, old = self._row_of[provider.id], self._providers.get(provider.id)
+        self.rows.mark(row)
         self.rows.replace_inventories(row, old.inventories if old else {}, provider.inventories)
         if old is None or not _differs_in_amounts_only(old, provider):
             self._place(row, old, provider)

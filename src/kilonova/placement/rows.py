@@ -106,7 +106,8 @@ class Flags:
 class Rows:
     """All columns, and which rows are taken.
 
-    `root` holds the row of each row's root provider, `size` (at root rows) how many providers the tree has.
+    `root` holds the row of each row's root provider, `size` (at root rows) how many providers the tree has. `stamp` is
+    another number whenever anything of the row's provider changes: what is derived from it can be kept beside.
     """
 
     def __init__(self, length: int = 64) -> None:
@@ -114,6 +115,8 @@ class Rows:
         self.root: IntColumn = np.arange(length, dtype=np.int64)
         self.size: IntColumn = np.zeros(length, dtype=np.int64)
         self.is_root: Mask = np.zeros(length, dtype=np.bool_)
+        self.stamp: IntColumn = np.zeros(length, dtype=np.int64)
+        self._stamps = 0
         self.classes: dict[str, ClassColumns] = {}
         self.traits = Flags(length)
         self.aggregates = Flags(length)
@@ -130,6 +133,11 @@ class Rows:
         self.ids[row] = provider_id
         self.root[row] = row
         return row
+
+    def mark(self, row: int) -> None:
+        """Note that something of the row's provider changed."""
+        self._stamps += 1
+        self.stamp[row] = self._stamps
 
     def vacate(self, row: int) -> None:
         """Take an emptied row back; flags and classes must have been cleared before."""
@@ -156,6 +164,7 @@ class Rows:
         self.root = np.concatenate([self.root, np.arange(before, length, dtype=np.int64)])
         self.size = np.concatenate([self.size, np.zeros(length - before, dtype=np.int64)])
         self.is_root = np.concatenate([self.is_root, np.zeros(length - before, dtype=np.bool_)])
+        self.stamp = np.concatenate([self.stamp, np.zeros(length - before, dtype=np.int64)])
         for columns in self.classes.values():
             columns.grow(length)
         self.traits.grow(length)

@@ -10,6 +10,7 @@ import numpy as np
 
 from kilonova.domain.resources import Candidate, CandidateQuery, Miss
 from kilonova.placement.answers import Answers
+from kilonova.placement.batch import Batch, Form
 from kilonova.placement.explain import explain_misses, hosts_of
 from kilonova.placement.index import Index
 from kilonova.placement.plan import Plan, make_plan
@@ -73,6 +74,22 @@ def explore(
     For callers that must not hold the event loop.
     """
     return Answers(make_plan(Reading(index, usage), query)).breadth_first(limit)
+
+
+def batches(index: Index, query: CandidateQuery, limit: int | None = None, usage: Usage | None = None) -> Iterator[Batch | None]:
+    """As `explore`, in batches: one of each host before a second of any. A batch may go over `limit`, the last one will."""
+    row_of = index.row
+    for found in explore(index, query, limit, usage):
+        if found is None:
+            yield None
+            continue
+        places = list(dict.fromkeys((*found.allocations, *(number for some in found.mappings.values() for number in some))))
+        form = Form(
+            tuple(found.allocations.get(number, {}) for number in places),
+            {suffix: tuple(places.index(number) for number in some) for suffix, some in found.mappings.items()},
+        )
+        rows = np.array([[row_of(number) for number in places]], dtype=np.int64)
+        yield Batch(form, np.array([row_of(found.root_id)], dtype=np.int64), rows)
 
 
 def _solvable(plan: Plan, undecided: Mask) -> list[int]:
