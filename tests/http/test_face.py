@@ -1,13 +1,13 @@
 """The way of a request through a face, over ASGI."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 
 import httpx
 import pytest
 
-from kilonova.domain.errors import Conflict, Unauthorized
+from kilonova.domain.errors import Conflict, NotFound, Unauthorized
 from kilonova.http.calls import Answer, Call, Caller, Route
-from kilonova.http.errors import compute_form
+from kilonova.http.errors import compute_form, errors_form
 from kilonova.http.face import Face, FaceSettings
 from kilonova.http.policy import Policy
 from kilonova.http.shapes import Field, Shape, text
@@ -18,7 +18,7 @@ THING = Shape([Field("thing", Shape([Field("name", text(1, 8), required=True)]),
 
 
 class Tokens:
-    async def caller(self, token: str) -> Caller:
+    async def caller(self, token: str, headers: object) -> Caller:
         if token not in {"admin", "member"}:
             raise Unauthorized("The token is not known.")
         return Caller(token, "p1", frozenset({token}))
@@ -145,3 +145,70 @@ async def test_a_route_without_a_rule_asks_no_token(client):
 def test_a_route_with_an_unknown_rule_is_refused_at_start():
     with pytest.raises(ValueError, match="no known rule"):
         Face(FaceSettings("compute", "", compute_form), [Route("GET", "/", show, "nobody")], None, Tokens(), Policy({}))
+
+
+async def test_a_method_that_is_not_there_is_told_with_those_that_are(client):
+    answer = await client.patch("/things/7", headers={"openstack-api-version": "compute 2.9"})
+
+    assert answer.headers["allow"] == "GET, PUT, DELETE"
+    assert answer.headers["openstack-api-version"] == "compute 2.9"
+
+
+async def test_errors_tell_the_version_as_answers_do(client):
+    missing = await client.get("/nothing", headers={"openstack-api-version": "compute 2.9"})
+    unknown = await client.get("/things/7", headers={"openstack-api-version": "compute 2.200"})
+
+    assert missing.headers["openstack-api-version"] == "compute 2.9"
+    assert "openstack-api-version" in unknown.headers["vary"].lower()
+
+
+async def absent(path: Mapping[str, str], parts: object) -> None:
+    if path["id"] == "0":
+        raise NotFound("There is no such thing.")
+
+
+EXACT = [
+    Route("GET", "/things/{id}", show, "any"),
+    Route("PUT", "/things/{id}", make, "any", body=THING, needs=absent),
+    Route("POST", "/names/{id}", newer, "any"),
+]
+
+
+@pytest.fixture
+async def exact() -> AsyncIterator[httpx.AsyncClient]:
+    settings = FaceSettings("exact", "", errors_form, exact_media=True)
+    transport = httpx.ASGITransport(app=Face(settings, EXACT, None, Tokens(), Policy({"any": "@"})))  # type: ignore[arg-type]
+    async with httpx.AsyncClient(transport=transport, base_url="http://c", headers={"x-auth-token": "member"}) as made:
+        yield made
+
+
+@pytest.mark.parametrize(
+    ("request_", "status"),
+    [
+        (("PUT", "/things/0", {"json": {}}), 404),
+        (("PUT", "/things/1", {"json": {}}), 400),
+        (("PUT", "/things/1", {"json": {"thing": {"name": "a"}}}), 201),
+        (("PUT", "/things/0", {}), 415),
+        (("PUT", "/things/1", {"headers": {"content-type": "application/json"}}), 400),
+        (("PUT", "/things/1", {"content": "{}", "headers": {"content-type": "text/plain"}}), 415),
+        (("PUT", "/things/1", {"content": "{}"}), 400),
+        (("POST", "/names/1", {}), 200),
+        (("GET", "/things/1", {"headers": {"accept": "text/plain"}}), 406),
+        (("GET", "/things/1", {"headers": {"accept": "text/html, */*;q=0.1"}}), 200),
+    ],
+)
+async def test_where_media_types_are_taken_exactly_a_body_names_its_own_and_answers_are_json_or_nothing(exact, request_, status):
+    method, path, options = request_
+
+    assert (await exact.request(method, path, **options)).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("accept", "kind"),
+    [(None, "application/json"), ("text/html", "text/html"), ("text/plain", "text/plain"), ("image/png", "text/plain")],
+)
+async def test_a_refusal_is_in_the_form_that_the_client_reads(exact, accept, kind):
+    answer = await exact.get("/nothing", headers={"accept": accept} if accept else {})
+
+    assert (answer.status_code, answer.headers["content-type"].partition(";")[0]) == (404, kind)
+    assert "could not be found" in answer.text

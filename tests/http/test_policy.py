@@ -1,9 +1,11 @@
 """The policy language: what each kind of check lets through."""
 
+from pathlib import Path
+
 import pytest
 
 from kilonova.http.calls import Caller
-from kilonova.http.policy import Policy, PolicyError
+from kilonova.http.policy import Policy, PolicyError, read_rules
 
 ADMIN = Caller("u1", "p1", frozenset({"admin"}))
 MEMBER = Caller("u2", "p2", frozenset({"member", "reader"}))
@@ -53,3 +55,33 @@ def test_an_override_replaces_the_default_and_what_refers_to_it():
 
     assert policy.allows("asked", MEMBER, {})
     assert not policy.allows("asked", ADMIN, {})
+
+
+def test_rules_are_read_from_a_file_in_the_community_s_form(tmp_path: Path):
+    file = tmp_path / "policy.yaml"
+    file.write_text('# mine\n"placement:usages": "role:reader"\nadmin_api: "role:boss"\n')
+
+    assert read_rules(file) == {"placement:usages": "role:reader", "admin_api": "role:boss"}
+
+
+def test_a_file_without_rules_changes_nothing(tmp_path: Path):
+    file = tmp_path / "policy.yaml"
+    file.write_text("# nothing yet\n")
+
+    assert read_rules(file) == {}
+
+
+@pytest.mark.parametrize("content", ["- a\n", "a: [\n", "a: 1\n", b"\xff\xfe\x00"])
+def test_a_file_that_holds_no_rules_is_refused_by_its_name(tmp_path: Path, content):
+    file = tmp_path / "policy.yaml"
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+    with pytest.raises(PolicyError, match=r"policy\.yaml") as told:
+        read_rules(file)
+
+    assert "\n" not in str(told.value)
+
+
+def test_a_missing_file_is_refused_by_its_name(tmp_path: Path):
+    with pytest.raises(PolicyError, match="nowhere"):
+        read_rules(tmp_path / "nowhere")

@@ -67,6 +67,9 @@ class Answer:
 Handler = Callable[[Call, Any], Awaitable[Answer]]
 """Takes the call and the face's own parts (databases, companions), raises errors of kilonova.domain.errors."""
 
+Needs = Callable[[Mapping[str, str], Any], Awaitable[None]]
+"""Takes the words of the path and the face's own parts."""
+
 
 @dataclass(frozen=True, slots=True)
 class Route:
@@ -74,7 +77,8 @@ class Route:
 
     `rule` names the policy that opens it ("" for none: no token is asked). `body` and `query` are the shapes that are checked
     before the handler runs. A second row with the same method and path serves other versions. With `stream` the call's body is
-    an async iterator over the bytes as they come, of whatever media type.
+    an async iterator over the bytes as they come, of whatever media type. `needs` is asked before the body is read: it raises
+    what is to be told of the path alone, such as that nothing is there.
     """
 
     method: str
@@ -86,6 +90,7 @@ class Route:
     since: int = 0
     until: int | None = None
     stream: bool = False
+    needs: Needs | None = None
 
     def serves(self, version: int) -> bool:
         """Whether the row is there at this version."""

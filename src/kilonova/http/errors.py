@@ -1,6 +1,7 @@
 """Errors on the wire: which family is which status, and the forms that the community's services give them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -9,15 +10,25 @@ from kilonova.http.versions import NotAcceptable
 
 
 class MethodNotAllowed(errors.KilonovaError):
-    """The path exists, the method does not."""
+    """The path exists, the method does not; `allowed` are those that do."""
 
     code = "request.method"
+
+    def __init__(self, method: str, allowed: Sequence[str]) -> None:
+        super().__init__(f"The method {method} is not allowed for this resource.")
+        self.allowed = tuple(allowed)
 
 
 class TooLarge(errors.KilonovaError):
     """The body is larger than the face takes."""
 
     code = "request.too_large"
+
+
+class NotAccepted(errors.KilonovaError):
+    """The client takes none of the media types that the answer could have."""
+
+    code = "request.accept"
 
 
 class UnsupportedMedia(errors.KilonovaError):
@@ -33,14 +44,37 @@ _STATUSES: Final[tuple[tuple[type[errors.KilonovaError], int], ...]] = (
     (errors.NotFound, 404),
     (MethodNotAllowed, 405),
     (NotAcceptable, 406),
+    (NotAccepted, 406),
     (errors.Conflict, 409),
     (TooLarge, 413),
     (UnsupportedMedia, 415),
     (errors.Unavailable, 503),
 )
 
-ErrorForm = Callable[[int, str, str, str], Mapping[str, Any]]
-"""Status, stable code, sentence and request id to the JSON body of a face."""
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """What is told of an error: status, stable code, sentence and request id.
+
+    `version` is the minor that was asked for, None where it could not be read; `served` are the lowest and the highest version
+    where the one that was asked for is not among them.
+    """
+
+    status: int
+    code: str
+    sentence: str
+    request_id: str
+    version: int | None = None
+    served: tuple[str, str] | None = None
+
+    @property
+    def title(self) -> str:
+        """The status in words."""
+        return HTTPStatus(self.status).phrase
+
+
+ErrorForm = Callable[[Refusal], Mapping[str, Any]]
+"""What is told to the JSON body of a face."""
 
 
 def status_of(error: errors.KilonovaError) -> int:
@@ -63,28 +97,35 @@ _COMPUTE_KEYS: Final = {
 }
 
 
-def compute_form(status: int, code: str, sentence: str, request_id: str) -> Mapping[str, Any]:
+def compute_form(refusal: Refusal) -> Mapping[str, Any]:
     """The compute API's form: one key that names the kind of fault. Source: compute API guide, "Faults"."""
-    return {_COMPUTE_KEYS.get(status, "computeFault"): {"code": status, "message": sentence}}
+    return {_COMPUTE_KEYS.get(refusal.status, "computeFault"): {"code": refusal.status, "message": refusal.sentence}}
 
 
-def errors_form(status: int, code: str, sentence: str, request_id: str) -> Mapping[str, Any]:
-    """The form of placement: a list of errors. Source: API working group's errors guideline."""
-    title = HTTPStatus(status).phrase
-    entry = {"status": status, "title": title, "detail": sentence, "code": code, "request_id": request_id}
+def errors_form(refusal: Refusal) -> Mapping[str, Any]:
+    """The form of placement: a list of errors. Source: API working group's guidelines, "Errors" and "Microversions"."""
+    entry = {
+        "status": refusal.status,
+        "title": refusal.title,
+        "detail": refusal.sentence,
+        "code": refusal.code,
+        "request_id": refusal.request_id,
+    }
+    if refusal.served is not None:
+        entry["min_version"], entry["max_version"] = refusal.served
     return {"errors": [entry]}
 
 
-def identity_form(status: int, code: str, sentence: str, request_id: str) -> Mapping[str, Any]:
+def identity_form(refusal: Refusal) -> Mapping[str, Any]:
     """The identity API's form."""
-    return {"error": {"code": status, "title": HTTPStatus(status).phrase, "message": sentence}}
+    return {"error": {"code": refusal.status, "title": refusal.title, "message": refusal.sentence}}
 
 
-def network_form(status: int, code: str, sentence: str, request_id: str) -> Mapping[str, Any]:
+def network_form(refusal: Refusal) -> Mapping[str, Any]:
     """The network API's form; `type` is the stable code."""
-    return {"NeutronError": {"type": code, "message": sentence, "detail": ""}}
+    return {"NeutronError": {"type": refusal.code, "message": refusal.sentence, "detail": ""}}
 
 
-def image_form(status: int, code: str, sentence: str, request_id: str) -> Mapping[str, Any]:
+def image_form(refusal: Refusal) -> Mapping[str, Any]:
     """A plain form for the image API, whose own service answers HTML that no client reads."""
-    return {"code": status, "title": HTTPStatus(status).phrase, "message": sentence}
+    return {"code": refusal.status, "title": refusal.title, "message": refusal.sentence}

@@ -5,7 +5,10 @@ Source of the language: oslo.policy's documented file format (rule:, role:, attr
 
 import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
+
+import yaml
 
 from kilonova.http.calls import Caller
 
@@ -18,6 +21,22 @@ _TOKEN = re.compile(r"\s*(\(|\)|(?:%\([^\s()]*\)s|[^\s()])+)")
 
 class PolicyError(ValueError):
     """A rule cannot be read; the sentence names it."""
+
+
+def read_rules(path: Path) -> Mapping[str, str]:
+    """The rules of a policy.yaml (or .json, which is YAML, too): names and check strings.
+
+    Raises PolicyError, whose sentence is one line.
+    """
+    try:
+        content = yaml.safe_load(path.read_text())
+    except (OSError, UnicodeError, yaml.YAMLError) as error:
+        raise PolicyError(f"{path}: {' '.join(str(error).split())}") from error
+    if content is None:
+        return {}
+    if not isinstance(content, dict) or not all(isinstance(part, str) for pair in content.items() for part in pair):
+        raise PolicyError(f"{path}: it must have the names of rules, each with a check string")
+    return content
 
 
 class Policy:

@@ -1,6 +1,6 @@
 """A microversion is data: each field says once when it came and went, and the JSON schema of a version is compiled from that."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -57,10 +57,35 @@ class Shape:
         return made
 
 
-class Checker:
-    """Compiles shapes at versions, once each, and checks values against them."""
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """What is wrong with a value. `where` is "query" or, for a body, "".
 
-    def __init__(self) -> None:
+    `path` leads to the part that is wrong, whose value is `value`; `keyword` of the schema is what it breaks, with the value
+    `limit`; `schema_path` leads to that part of the schema, which is `schema`; `message` is the validator's own sentence.
+    """
+
+    where: str
+    path: tuple[str | int, ...]
+    value: Any
+    keyword: str
+    limit: Any
+    schema_path: tuple[str | int, ...]
+    schema: Schema
+    message: str
+
+
+def flaw_sentence(flaw: Flaw) -> str:
+    """A flaw as the compute API tells it."""
+    place = "/".join(str(part) for part in (flaw.where, *flaw.path) if part != "")
+    return f"Invalid input for field/attribute {place}. {flaw.message}" if place else f"Invalid input: {flaw.message}"
+
+
+class Checker:
+    """Compiles shapes at versions, once each, and checks values against them. `told` words what is wrong."""
+
+    def __init__(self, told: Callable[[Flaw], str] = flaw_sentence) -> None:
+        self._told = told
         self._compiled: dict[tuple[int, int], tuple[Shape, jsonschema_rs.Validator]] = {}
 
     def check(self, shape: Shape, version: int, value: Any, where: str = "") -> None:
@@ -74,13 +99,15 @@ class Checker:
         validator = known[1]
         if validator.is_valid(value):
             return
-        raise BadRequest(_sentence(next(iter(validator.iter_errors(value))), where))
+        raise BadRequest(self._told(_flaw(next(iter(validator.iter_errors(value))), where, shape.schema(version))))
 
 
-def _sentence(error: jsonschema_rs.ValidationError, where: str) -> str:
-    path = "/".join(str(part) for part in error.instance_path)
-    place = "/".join(part for part in (where, path) if part)
-    return f"Invalid input for field/attribute {place}. {error.message}" if place else f"Invalid input: {error.message}"
+def _flaw(error: jsonschema_rs.ValidationError, where: str, schema: Any) -> Flaw:
+    *path, keyword = error.schema_path
+    for part in path:
+        schema = schema[part]
+    limit = schema.get(keyword) if isinstance(schema, Mapping) else None
+    return Flaw(where, tuple(error.instance_path), error.instance, str(keyword), limit, tuple(path), schema, error.message)
 
 
 def either(*schemas: Schema) -> Schema:

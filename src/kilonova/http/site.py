@@ -39,10 +39,14 @@ class Metrics:
 
 
 class Site:
-    """An ASGI application over faces by prefix, with `/healthz` and `/metrics` beside them."""
+    """An ASGI application over faces by prefix, with `/healthz` and `/metrics` beside them.
+
+    A face with the prefix "" serves every path that nothing else does.
+    """
 
     def __init__(self, faces: Sequence[tuple[str, Application]], metrics: Metrics, health: Health) -> None:
-        self._faces = sorted(faces, key=lambda pair: len(pair[0]), reverse=True)
+        self._faces = sorted(((prefix, face) for prefix, face in faces if prefix), key=lambda pair: len(pair[0]), reverse=True)
+        self._root = dict(faces).get("")
         self._metrics = metrics
         self._health = health
 
@@ -62,6 +66,8 @@ class Site:
             await _answer(send, 200 if good else 503, body, b"text/plain")
         elif path == "/metrics":
             await _answer(send, 200, generate_latest(self._metrics.registry), CONTENT_TYPE_LATEST.encode())
+        elif self._root is not None:
+            await self._counted("", self._root, scope, receive, send)
         else:
             await _answer(
                 send, 404, b'{"itemNotFound": {"code": 404, "message": "No face is served here."}}', b"application/json"

@@ -8,9 +8,13 @@ from kilonova.domain.errors import BadRequest, KilonovaError
 
 
 class NotAcceptable(KilonovaError):
-    """The version is well formed but not served here."""
+    """The version is well formed but not served here; `served` are the lowest and the highest that are."""
 
     code = "version.not_acceptable"
+
+    def __init__(self, sentence: str, served: tuple[str, str]) -> None:
+        super().__init__(sentence)
+        self.served = served
 
 
 _FORM = re.compile(r"([0-9]{1,9})\.(0|[1-9][0-9]{0,8})")
@@ -22,7 +26,8 @@ class Versions:
 
     `own` is the highest of our own minors (1001 and up), honoured wherever it is sent explicitly; `advertised` is what
     `latest` means, and with `lenient` what lies between `highest` and 1001 is served as `highest` (behaviour.md section 0).
-    `legacy_header` is the older header that carries the bare number.
+    `legacy_header` is the older header that carries the bare number. `malformed` and `unserved` are sentences about what was
+    asked for, with `{asked}`, `{lowest}` and `{highest}` in them.
     """
 
     service: str
@@ -32,6 +37,8 @@ class Versions:
     own: int
     lenient: bool = False
     legacy_header: str = ""
+    malformed: str = "API Version String {asked} is of invalid format. Must be of format MajorNum.MinorNum."
+    unserved: str = "Version {asked} is not supported by the API. Minimum is {lowest} and maximum is {highest}."
 
     @property
     def advertised(self) -> int:
@@ -47,17 +54,15 @@ class Versions:
             return self.advertised
         match = _FORM.fullmatch(wanted)
         if match is None:
-            raise BadRequest(f"API Version String {wanted} is of invalid format. Must be of format MajorNum.MinorNum.")
+            raise BadRequest(self.malformed.format(asked=wanted))
         major, minor = int(match[1]), int(match[2])
         if major == self.major:
             if self.lowest <= minor <= self.highest or 1001 <= minor <= self.own:
                 return minor
             if self.lenient and self.highest < minor < 1001:
                 return self.highest
-        raise NotAcceptable(
-            f"Version {wanted} is not supported by the API. Minimum is {self.major}.{self.lowest} and maximum is "
-            f"{self.major}.{self.advertised}."
-        )
+        served = f"{self.major}.{self.lowest}", f"{self.major}.{self.advertised}"
+        raise NotAcceptable(self.unserved.format(asked=wanted, lowest=served[0], highest=served[1]), served)
 
     def _wanted(self, headers: Mapping[str, str]) -> str | None:
         for entry in headers.get("openstack-api-version", "").split(","):
@@ -70,12 +75,17 @@ class Versions:
         """The headers that tell the client what it was served."""
         number = f"{self.major}.{version}"
         if not self.legacy_header:
-            return {"openstack-api-version": f"{self.service} {number}", "vary": "openstack-api-version"}
+            return {"openstack-api-version": f"{self.service} {number}", "vary": self.vary}
         return {
             "OpenStack-API-Version": f"{self.service} {number}",
             "X-OpenStack-Nova-API-Version": number,
-            "Vary": "OpenStack-API-Version, X-OpenStack-Nova-API-Version",
+            "Vary": self.vary,
         }
+
+    @property
+    def vary(self) -> str:
+        """The request's headers that an answer depends on."""
+        return "OpenStack-API-Version, X-OpenStack-Nova-API-Version" if self.legacy_header else "openstack-api-version"
 
 
 UNVERSIONED = Versions(service="", major=0, lowest=0, highest=0, own=0)

@@ -24,7 +24,7 @@ CALLERS = {
 class Names:
     """Knows callers by the names above."""
 
-    async def caller(self, token: str) -> Caller:
+    async def caller(self, token: str, headers: object) -> Caller:
         if token not in CALLERS:
             raise Unauthorized("Nobody has this name.")
         return CALLERS[token]

@@ -31,7 +31,7 @@ PREFIX = "/compute/v2.1"
 
 
 class Tokens:
-    async def caller(self, token: str) -> Caller:
+    async def caller(self, token: str, headers: object) -> Caller:
         if token not in CALLERS:
             raise Unauthorized("no such token")
         return CALLERS[token]

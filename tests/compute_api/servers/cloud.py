@@ -36,7 +36,7 @@ START = 1_790_000_000_000_000
 
 
 class Tokens:
-    async def caller(self, token: str) -> Caller:
+    async def caller(self, token: str, headers: object) -> Caller:
         if token not in CALLERS:
             raise Unauthorized("Nobody stands behind this token.")
         return CALLERS[token]

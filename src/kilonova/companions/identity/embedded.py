@@ -1,7 +1,7 @@
 """The identity service that comes with Kilonova: users, projects and roles in its own tables, tokens sealed by a key file."""
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
@@ -22,6 +22,7 @@ CACHED_CALLERS: Final = 10_000
 CACHE_SECONDS: Final = 3.0
 """How long another process may go on with a token that was revoked here."""
 
+_NO_HEADERS: Final[Mapping[str, str]] = {}
 _REFUSED: Final = "The request you have made requires authentication."
 
 
@@ -65,8 +66,11 @@ class EmbeddedIdentity:
         self._callers: dict[str, tuple[Caller, float]] = {}
         self._changes = 0
 
-    async def caller(self, token: str) -> Caller:
-        """See IdentityService. The answer is kept for CACHE_SECONDS, or until something is changed in this process."""
+    async def caller(self, token: str, headers: Mapping[str, str] = _NO_HEADERS) -> Caller:
+        """See IdentityService; the token alone says who it is.
+
+        The answer is kept for CACHE_SECONDS, or until something is changed in this process.
+        """
         held = self._callers.get(token)
         if held is not None and held[1] > time.monotonic():
             return held[0]
@@ -80,6 +84,9 @@ class EmbeddedIdentity:
             left = (session.claims.expires_at - now()) / 1_000_000
             self._callers[token] = (caller, time.monotonic() + min(CACHE_SECONDS, left))
         return caller
+
+    async def close(self) -> None:
+        """See IdentityService. The database is its owner's to close."""
 
     async def session(self, token: str) -> Session:
         """What the token means now. Raises errors.Unauthorized."""

@@ -1,12 +1,13 @@
 """The network API as a face that can be mounted."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from kilonova.companions.network.parts import NetworkParts
 from kilonova.companions.network.policy import RULES
 from kilonova.companions.network.routes import ROUTES
-from kilonova.http.errors import network_form
+from kilonova.http.errors import Refusal, network_form
 from kilonova.http.face import Authenticator, Face, FaceSettings
 from kilonova.http.policy import Policy
 
@@ -25,9 +26,9 @@ _TYPES: Final[Mapping[str, str]] = {
 """The kit's codes by the names that clients of this API know."""
 
 
-def error_form(status: int, code: str, sentence: str, request_id: str) -> Mapping[str, Any]:
+def error_form(refusal: Refusal) -> Mapping[str, Any]:
     """The network API's form of an error, with the type that its clients expect."""
-    return network_form(status, _TYPES.get(code, code), sentence, request_id)
+    return network_form(replace(refusal, code=_TYPES.get(refusal.code, refusal.code)))
 
 
 def network_face(
