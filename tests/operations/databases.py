@@ -2,12 +2,13 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from kilonova.domain.errors import Unavailable
-from kilonova.storage.database import Database, Transaction
+from kilonova.storage.database import NOTHING, Database, Transaction
+from kilonova.storage.statement import Statement
 
 Result = TypeVar("Result")
 
@@ -22,6 +23,9 @@ class SeenDatabase:
     async def transact(self, work: Callable[[Transaction], Awaitable[Result]]) -> Result:
         return await self._database.transact(work)
 
+    async def single(self, statement: Statement, parameters: Mapping[str, Any] = NOTHING) -> Sequence[Any]:
+        return await self._database.single(statement, parameters)
+
     @asynccontextmanager
     async def read(self) -> AsyncIterator[Transaction]:
         async with self._database.read() as transaction:
@@ -31,6 +35,9 @@ class SeenDatabase:
     async def snapshot(self) -> AsyncIterator[Transaction]:
         async with self._database.snapshot() as transaction:
             yield transaction
+
+    def moment(self) -> tuple[int, ...] | None:
+        return self._database.moment()
 
     async def script(self, text: str) -> None:
         await self._database.script(text)
@@ -66,3 +73,22 @@ class LossyDatabase(SeenDatabase):
             self.lost[kind] += 1
             raise Unavailable("The connection broke after the commit.")
         return result
+
+
+class AbsentDatabase(SeenDatabase):
+    """Whoever wants a snapshot waits for `gate`; there is none while `away`."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self.gate = asyncio.Event()
+        self.refused = asyncio.Event()
+        self.away = True
+
+    @asynccontextmanager
+    async def snapshot(self) -> AsyncIterator[Transaction]:
+        await self.gate.wait()
+        if self.away:
+            self.refused.set()
+            raise Unavailable("The database does not answer.")
+        async with super().snapshot() as transaction:
+            yield transaction

@@ -1,10 +1,11 @@
 from dataclasses import replace
+from random import Random
 
 import numpy as np
 import pytest
 
 from kilonova.domain.errors import NotFound
-from kilonova.domain.resources import Candidate, Inventory
+from kilonova.domain.resources import Candidate, Inventory, Provider
 from kilonova.placement.index import Index
 from kilonova.placement.search import candidates, match
 
@@ -136,3 +137,84 @@ def test_sharing_follows_aggregates_as_they_change() -> None:
     assert match(index, query).roots.tolist() == [1]
     index.apply([host], ())
     assert match(index, query).roots.tolist() == []
+
+
+def some_cloud(random: Random, count: int) -> list[Provider]:
+    """Trees of all depths, with few kinds of inventories, traits and aggregates."""
+    made: list[Provider] = []
+    for number in range(1, count + 1):
+        parent = random.choice(made) if made and random.random() < 0.6 else None
+        offer = {
+            name: Inventory(random.choice((8, 16)), used=random.choice((0, 4)), step_size=random.choice((1, 1, 2)))
+            for name in random.sample(("VCPU", "MEMORY_MB", "DISK_GB", "CUSTOM_RARE"), random.randrange(4))
+        }
+        traits = random.sample(("CUSTOM_A", "CUSTOM_B", "CUSTOM_C"), random.randrange(3))
+        made.append(provider(number, offer, parent, traits, random.sample(("one", "other"), random.randrange(2))))
+    return made
+
+
+def assert_alike(index: Index, other: Index) -> None:
+    """Two indexes give the same, row by row of the same providers."""
+    ids = sorted(index.rows.ids[index.rows.ids >= 0].tolist())
+    assert ids == sorted(other.rows.ids[other.rows.ids >= 0].tolist())
+    here, there = (np.array([found.row(number) for number in ids]) for found in (index, other))
+    roots = index.rows.is_root[here]
+    assert (roots == other.rows.is_root[there]).all()
+    assert (index.rows.size[here[roots]] == other.rows.size[there[roots]]).all()
+    assert (index.rows.ids[index.rows.root[here]] == other.rows.ids[other.rows.root[there]]).all()
+    above, below = index.rows.parent[here], other.rows.parent[there]
+    assert ((above >= 0) == (below >= 0)).all()
+    assert (index.rows.ids[above[above >= 0]] == other.rows.ids[below[below >= 0]]).all()
+    for name in index.rows.classes.keys() | other.rows.classes.keys():
+        ours, theirs = index.rows.classes[name], other.rows.classes[name]
+        assert ours.stepped == theirs.stepped
+        for column in ("capacity", "used", "min_unit", "max_unit", "step_size"):
+            assert (getattr(ours, column)[here] == getattr(theirs, column)[there]).all(), (name, column)
+    for trait in ("CUSTOM_A", "CUSTOM_B", "CUSTOM_C"):
+        assert (index.rows.traits.mask(trait)[here] == other.rows.traits.mask(trait)[there]).all()
+    for aggregate in ("one", "other"):
+        assert (index.rows.aggregates.mask(aggregate)[here] == other.rows.aggregates.mask(aggregate)[there]).all()
+    for number in ids:
+        found = index.provider(number)
+        assert found is index.find(found.uuid) is index.by_name(found.name)
+        assert found == other.provider(number) == other.find(found.uuid) == other.by_name(found.name)
+        assert index.tree(found.root_id) == other.tree(found.root_id)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_loaded_at_once_is_as_if_it_had_come_one_by_one(seed: int) -> None:
+    random = Random(seed)
+    first, second = some_cloud(random, 200), some_cloud(random, 220)
+    loaded, applied = Index(), Index()
+    loaded.load(first)
+    for single in first:
+        applied.apply([single], ())
+    assert_alike(loaded, applied)
+    # Changed afterwards, both still say the same.
+    for index in (loaded, applied):
+        index.apply(second, ())
+    assert_alike(loaded, applied)
+    loaded.load(second)
+    assert_alike(loaded, applied)
+
+
+def test_a_copy_and_its_original_change_apart() -> None:
+    before, after = some_cloud(Random(7), 100), some_cloud(Random(8), 90)
+    original = index_of(*before)
+    copy = original.copy()
+    assert_alike(original, copy)
+    copy.apply(after, range(91, 101))
+    assert_alike(original, index_of(*before))
+    assert_alike(copy, index_of(*after))
+    original.apply(after, range(91, 101))
+    assert_alike(original, copy)
+
+
+def test_each_row_of_what_is_loaded_has_a_stamp_of_its_own_that_no_former_index_has() -> None:
+    index = index_of(*some_cloud(Random(7), 50))
+    former = index.rows.stamp.max()
+    index.load(some_cloud(Random(7), 50))
+    stamps = index.rows.stamp[index.rows.ids >= 0]
+    assert len(set(stamps.tolist())) == 50
+    assert stamps.min() > former
+    assert Index(int(stamps.max())).rows.stamps == stamps.max()

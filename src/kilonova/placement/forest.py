@@ -1,5 +1,6 @@
 """Which providers hang below which root: sets of ids, nothing else."""
 
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 
 
@@ -10,6 +11,18 @@ class Forest:
 
     def __init__(self) -> None:
         self._below: dict[int, set[int]] = {}
+
+    def fill(self, root_of: Iterable[tuple[int, int]]) -> None:
+        """Take in many providers at once, each with its root, that are in no tree yet."""
+        for provider_id, root_id in root_of:
+            if provider_id != root_id:
+                self._below.setdefault(root_id, set()).add(provider_id)
+
+    def copy(self) -> "Forest":
+        """The same, independent of this one."""
+        twin = Forest()
+        twin._below = {root_id: below.copy() for root_id, below in self._below.items()}
+        return twin
 
     def __bool__(self) -> bool:
         return bool(self._below)

@@ -11,9 +11,10 @@ PROVIDER: Final = "provider"
 AGGREGATE: Final = "aggregate"
 HOST: Final = "host"
 
-_INSERT: Final = BulkInsert(changes, ("kind", "key"))
+NOTES: Final = BulkInsert(changes, ("kind", "key"))
+"""What `note` writes, for who writes it together with something else."""
 
 
 async def note(tx: Transaction, entries: Sequence[tuple[str, str]]) -> None:
     """Append (kind, key) pairs in the transaction that made the changes; the key names what a reader has to read again."""
-    await tx.many(_INSERT, entries)
+    await tx.many(NOTES, entries)

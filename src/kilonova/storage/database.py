@@ -45,6 +45,10 @@ class Transaction(Protocol):
         """Write many rows at once; no rows is nothing to do. Raises Duplicate."""
         ...
 
+    async def together(self, writes: Sequence[tuple[Bulk, Sequence[Sequence[Any]]]]) -> None:
+        """`many` for each pair, in one statement where the database can; no two of them may touch the same rows."""
+        ...
+
 
 class Database(Protocol):
     """Opens transactions; knows one dialect."""
@@ -55,12 +59,20 @@ class Database(Protocol):
         """Run `work` in a transaction that writes, and commit it. Deadlocks and time-outs run it again from the start."""
         ...
 
+    async def single(self, statement: Statement, parameters: Mapping[str, Any] = NOTHING) -> Sequence[Any]:
+        """One statement that is a transaction of its own, and its rows. Raises Duplicate."""
+        ...
+
     def read(self) -> AbstractAsyncContextManager[Transaction]:
         """A transaction for reads. On PostgreSQL each statement sees what is committed when it starts."""
         ...
 
     def snapshot(self) -> AbstractAsyncContextManager[Transaction]:
         """A transaction for reads that all see the same moment."""
+        ...
+
+    def moment(self) -> tuple[int, ...] | None:
+        """Another value whenever something may have been written since; None where only a statement can tell."""
         ...
 
     async def script(self, text: str) -> None:

@@ -1,6 +1,6 @@
 """The feed of changes: what a process must read again so that its picture of the ledger and the hosts is true.
 
-On PostgreSQL a position is a transaction id below which everything had ended when it was taken: an order by sequence
+On PostgreSQL a position is a snapshot: a change is news when its transaction had not ended in it. An order by sequence
 numbers would lose what commits late. On SQLite there is one writer, so the number of a change is the order of commits.
 """
 
@@ -8,24 +8,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-import orjson
 from sqlalchemy import text
 
 from kilonova.domain.resources import Provider
+from kilonova.storage.changes import PROVIDER
 from kilonova.storage.database import Row, Transaction
-from kilonova.storage.ledger import COLUMNS, provider_of, providers_by_id
+from kilonova.storage.ledger import providers_by_id
+from kilonova.storage.provider_reading import COLUMNS, provider_of
 from kilonova.storage.statement import Dialect, Statement
 
-PROVIDER: Final = "provider"
+_LAST_XID: Final = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """How far a reader has read; `seen` are changes at or after `at` that it has already read (number to transaction id)."""
+    """How far a reader has read.
+
+    at: every change below this number has been read (on PostgreSQL a transaction id, on SQLite a change's own number).
+    snapshot: on PostgreSQL what had ended, of that and of later transactions, as `pg_snapshot` writes it.
+    """
 
     epoch: str
     at: int
-    seen: Mapping[int, int] = field(default_factory=dict)
+    snapshot: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,27 +64,37 @@ class Changes:
 _STATE: Final = "(SELECT 1 AS one) o LEFT JOIN ledger_state s ON s.id = 1"
 _NEXT: Final[Mapping[Dialect, str]] = {
     "sqlite": "coalesce((SELECT max(id) FROM changes), 0)",
-    "postgresql": "pg_snapshot_xmin(pg_current_snapshot())::text::bigint",
+    "postgresql": "pg_current_snapshot()::text",
 }
 _HERE: Final = {
     dialect: Statement(text(f"SELECT coalesce(s.epoch, ''), coalesce(s.floor, 0), {here} FROM {_STATE}"))
     for dialect, here in _NEXT.items()
 }
 _SQLITE_CHANGED: Final = Statement(text("SELECT DISTINCT kind, key FROM changes WHERE id > :at"))
+# The statement's snapshot is the one that it sees by: what it does not see as ended, the next reading will.
+# Changes since the last reading are few, which the planner cannot know: with the last two conditions, which always hold, it
+# believes it and keeps one plan. Without them it plans each reading anew, which takes longer than the reading. OFFSET 0
+# keeps it from reading every provider for a join.
 _POSTGRESQL_CHANGED: Final = Statement(
     text(f"""
-    SELECT coalesce(s.epoch, ''), coalesce(s.floor, 0), {_NEXT["postgresql"]}, c.kind, c.key, c.numbers,
-        {COLUMNS["postgresql"]}
+    SELECT coalesce(s.epoch, ''), coalesce(s.floor, 0), {_NEXT["postgresql"]}, c.kind, c.key, p.*
     FROM {_STATE}
     LEFT JOIN (
-        SELECT kind, key, json_agg(json_build_array(id, xid::text::bigint)) AS numbers FROM changes
-        WHERE xid >= CAST(CAST(:at AS text) AS xid8) AND NOT id = ANY(CAST(:seen AS bigint[])) GROUP BY kind, key
+        SELECT DISTINCT kind, key FROM changes WHERE xid >= CAST(CAST(:at AS text) AS xid8)
+        AND NOT pg_visible_in_snapshot(xid, CAST(CAST(:snapshot AS text) AS pg_snapshot))
+        AND xid < CAST('{_LAST_XID}' AS xid8) AND id - id = 0
     ) c ON true
-    LEFT JOIN providers p ON p.id = CASE WHEN c.kind = '{PROVIDER}' THEN CAST(c.key AS bigint) END""")
+    LEFT JOIN LATERAL (
+        SELECT {COLUMNS["postgresql"]} FROM providers p
+        WHERE p.id = CASE WHEN c.kind = '{PROVIDER}' THEN CAST(c.key AS bigint) END OFFSET 0
+    ) p ON true""")
 )
 _CUT: Final[Mapping[Dialect, Statement]] = {
     "sqlite": Statement(text("SELECT id FROM changes ORDER BY id DESC LIMIT 1 OFFSET :keep")),
-    "postgresql": Statement(text("SELECT xid::text::bigint FROM changes ORDER BY id DESC LIMIT 1 OFFSET :keep")),
+    "postgresql": Statement(
+        text("""SELECT least(xid::text::bigint, pg_snapshot_xmin(pg_current_snapshot())::text::bigint)
+        FROM changes ORDER BY id DESC LIMIT 1 OFFSET :keep""")
+    ),
 }
 _DROP: Final[Mapping[Dialect, Statement]] = {
     "sqlite": Statement(text("DELETE FROM changes WHERE id <= :cut")),
@@ -97,41 +112,40 @@ _EPOCH: Final = Statement(
 
 async def current(transaction: Transaction) -> Position:
     """The position of this moment. Read everything after it, in the same snapshot or a later one."""
-    epoch, _, at = await _row(transaction, _HERE[transaction.dialect])
-    return Position(epoch, at)
+    epoch, _, here = await _row(transaction, _HERE[transaction.dialect])
+    return _position(epoch, here)
 
 
 async def changes_since(transaction: Transaction, position: Position) -> Changes:
     """What changed since `position`: one statement when nothing did (and always one on PostgreSQL)."""
     if transaction.dialect == "sqlite":
         return await _since_on_sqlite(transaction, position)
-    rows = await transaction.rows(_POSTGRESQL_CHANGED, {"at": str(position.at), "seen": list(position.seen)})
-    epoch, floor, at = rows[0][:3]
+    rows = await transaction.rows(_POSTGRESQL_CHANGED, {"at": str(position.at), "snapshot": position.snapshot})
+    epoch, floor, here = rows[0][:3]
+    now = _position(epoch, here)
     if epoch != position.epoch or position.at < floor:
-        return Changes(Position(epoch, at), rebuild=True)
+        return Changes(now, rebuild=True)
     keys: dict[str, set[str]] = {}
     found: list[Provider] = []
     removed: list[int] = []
-    seen = {number: xid for number, xid in position.seen.items() if xid >= at}
     for row in rows:
-        kind, key, numbers = row[3:6]
+        kind, key = row[3:5]
         if kind is None:
             break
         keys.setdefault(kind, set()).add(key)
-        seen.update((number, xid) for number, xid in orjson.loads(numbers) if xid >= at)
         if kind == PROVIDER:
-            if row[6] is None:
+            if row[5] is None:
                 removed.append(int(key))
             else:
-                found.append(provider_of(row, 6))
-    return Changes(Position(epoch, at, seen), False, tuple(found), tuple(removed), _frozen(keys))
+                found.append(provider_of(row, 5))
+    return Changes(now, False, tuple(found), tuple(removed), _frozen(keys))
 
 
 async def trim(transaction: Transaction, keep: int) -> None:
     """Forget old changes but (at least) the last `keep`; readers that stand before the new floor will rebuild.
 
-    A change that commits later with a transaction id below the floor is missed by nobody: a reader that could miss it stands
-    at or below that id, as its transaction was still open, and therefore rebuilds.
+    On PostgreSQL the floor stays below every transaction that has not ended: one that lasts holds all readers' positions
+    back, and a floor above it would make each of them rebuild at every reading.
     """
     row = await transaction.one(_CUT[transaction.dialect], {"keep": max(keep, 1)})
     if row is not None:
@@ -157,6 +171,13 @@ async def _since_on_sqlite(transaction: Transaction, position: Position) -> Chan
     present = await providers_by_id(transaction, ids) if ids else {}
     removed = tuple(number for number in ids if number not in present)
     return Changes(Position(epoch, at), False, tuple(present.values()), removed, _frozen(keys))
+
+
+def _position(epoch: str, here: str | int) -> Position:
+    if isinstance(here, int):
+        return Position(epoch, here)
+    # A snapshot begins with the oldest transaction that has not ended.
+    return Position(epoch, int(here.partition(":")[0]), here)
 
 
 async def _row(transaction: Transaction, statement: Statement) -> Row:

@@ -9,8 +9,8 @@ from kilonova.domain.errors import BadRequest, StaleGeneration
 from kilonova.domain.ledger import DuplicateProvider, NewProvider, ProviderHasChildren, ProviderInUse, ProviderNotFound
 from kilonova.domain.resources import Provider
 from kilonova.storage import changes
+from kilonova.storage.changes import PROVIDER
 from kilonova.storage.database import Duplicate, Transaction
-from kilonova.storage.feed import PROVIDER
 from kilonova.storage.ledger import providers_by_id, providers_by_name, providers_by_uuid
 from kilonova.storage.ledger_writes import lock_providers
 from kilonova.storage.statement import BulkDelete, BulkUpdate, Statement
@@ -54,9 +54,8 @@ async def create_provider(transaction: Transaction, new: NewProvider) -> Provide
     if row is None:
         raise RuntimeError("an insert gave no id")
     provider_id = int(row[0])
-    if root_id is None:
-        await transaction.many(_SET_ROOT, [(provider_id, provider_id)])
-    await changes.note(transaction, [(PROVIDER, str(provider_id))])
+    own_root = [(provider_id, provider_id)] if root_id is None else []
+    await transaction.together([(_SET_ROOT, own_root), (changes.NOTES, [(PROVIDER, str(provider_id))])])
     return Provider(provider_id, new.uuid, new.name, 0, new.parent_id, root_id or provider_id, new.partition)
 
 
@@ -94,6 +93,9 @@ async def move_provider(transaction: Transaction, provider_id: int, parent_id: i
         raise StaleGeneration("The provider tree was changed at the same moment.")
     parents = dict(await transaction.rows(_TREE, {"root": before[provider_id].root_id}))
     subtree = _subtree(parents, provider_id)
+    if not locked.keys() >= set(subtree):
+        # Below what was made since, nobody waits for this transaction: more could be made there with the old root.
+        raise StaleGeneration("The provider tree was changed at the same moment.")
     if parent_id in subtree:
         raise BadRequest("creating loop in the provider tree is not allowed.")
     root_id = provider_id if parent_id is None else before[parent_id].root_id
@@ -109,10 +111,8 @@ async def delete_provider(transaction: Transaction, provider_id: int) -> None:
         raise ProviderHasChildren(f"Unable to delete parent resource provider {provider.uuid}: It has child resource providers.")
     if await transaction.one(_HOLDER, {"provider": provider_id}) is not None:
         raise ProviderInUse(f"Unable to delete resource provider {provider.uuid}: Resource provider has allocations.")
-    for parts in _DELETE_PARTS:
-        await transaction.many(parts, [(provider_id,)])
-    await transaction.many(_DELETE, [(provider_id,)])
-    await changes.note(transaction, [(PROVIDER, str(provider_id))])
+    gone = [(bulk, [(provider_id,)]) for bulk in (*_DELETE_PARTS, _DELETE)]
+    await transaction.together([*gone, (changes.NOTES, [(PROVIDER, str(provider_id))])])
 
 
 async def _locked(transaction: Transaction, provider_id: int) -> Provider:

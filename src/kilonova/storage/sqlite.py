@@ -4,6 +4,7 @@ import asyncio
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -46,9 +47,12 @@ class SqliteTransaction:
         except sqlite3.IntegrityError as error:
             raise Duplicate(str(error)) from error
 
+    def _fetch(self, statement: Statement, parameters: Mapping[str, Any]) -> Sequence[Any]:
+        return self._execute(statement, parameters).fetchall()
+
     async def rows(self, statement: Statement, parameters: Mapping[str, Any] = NOTHING) -> Sequence[Any]:
         """See Transaction."""
-        return self._execute(statement, parameters).fetchall()
+        return self._fetch(statement, parameters)
 
     async def one(self, statement: Statement, parameters: Mapping[str, Any] = NOTHING) -> Any | None:
         """See Transaction."""
@@ -69,6 +73,28 @@ class SqliteTransaction:
             self._connection.executemany(bulk.sqlite, rows)
         except sqlite3.IntegrityError as error:
             raise Duplicate(str(error)) from error
+
+    async def together(self, writes: Sequence[tuple[Bulk, Sequence[Sequence[Any]]]]) -> None:
+        """See Transaction."""
+        for bulk, rows in writes:
+            await self.many(bulk, rows)
+
+
+class _Snapshot(SqliteTransaction):
+    """One moment, seen by a connection of its own. Its reads run in `thread`, as they may be long, and only there."""
+
+    def __init__(self, connection: sqlite3.Connection, thread: Executor) -> None:
+        super().__init__(connection)
+        self._thread = thread
+
+    async def rows(self, statement: Statement, parameters: Mapping[str, Any] = NOTHING) -> Sequence[Any]:
+        """See Transaction."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._fetch, statement, parameters)
+
+    async def one(self, statement: Statement, parameters: Mapping[str, Any] = NOTHING) -> Any | None:
+        """See Transaction."""
+        found = await self.rows(statement, parameters)
+        return found[0] if found else None
 
 
 def _finish(work: Awaitable[Result]) -> Result:
@@ -117,6 +143,10 @@ class SqliteDatabase:
         self._connection.execute("COMMIT")
         return result
 
+    async def single(self, statement: Statement, parameters: Mapping[str, Any] = NOTHING) -> Sequence[Any]:
+        """See Database."""
+        return await self._transaction.rows(statement, parameters)
+
     @asynccontextmanager
     async def read(self) -> AsyncIterator[Transaction]:
         """See Database."""
@@ -128,15 +158,28 @@ class SqliteDatabase:
         if self.path == ":memory:":
             yield self._transaction
             return
-        connection = sqlite3.connect(self.path, isolation_level=None, detect_types=sqlite3.PARSE_DECLTYPES)
+        thread = ThreadPoolExecutor(1, thread_name_prefix="snapshot")
+        connection = self._open_snapshot()
         try:
-            connection.row_factory = sqlite3.Row
-            connection.create_function("kilonova_now", 0, _now)
-            connection.execute("PRAGMA query_only=ON")
-            connection.execute("BEGIN")
-            yield SqliteTransaction(connection)
+            yield _Snapshot(connection, thread)
         finally:
-            connection.close()
+            # In the same thread, after a statement that its caller has given up.
+            thread.submit(connection.close)
+            thread.shutdown(wait=False)
+
+    def _open_snapshot(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self.path, isolation_level=None, detect_types=sqlite3.PARSE_DECLTYPES, check_same_thread=False
+        )
+        connection.row_factory = sqlite3.Row
+        connection.create_function("kilonova_now", 0, _now)
+        connection.execute("PRAGMA query_only=ON")
+        connection.execute("BEGIN")
+        return connection
+
+    def moment(self) -> tuple[int, ...] | None:
+        """See Database. What others write raises the one number, what this connection writes the other."""
+        return (*self._connection.execute("PRAGMA data_version").fetchone(), self._connection.total_changes)
 
     async def checkpoint(self) -> None:
         """Move the write-ahead log into the file, in a thread: a checkpoint waits for the disk."""
