@@ -47,5 +47,5 @@ def test_c155_a_broken_unit_has_a_code_of_its_own_and_names_the_field(inventory:
 
 
 def test_a_class_without_inventory_is_a_conflict_that_names_both() -> None:
-    with pytest.raises(Conflict, match="no inventory of VCPU on resource provider host-1"):
+    with pytest.raises(Conflict, match=r"Inventory for .VCPU. on resource provider host-1 does not exist"):
         verify({}, {}, {VCPU: 1}, NAMES)

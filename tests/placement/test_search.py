@@ -6,6 +6,7 @@ from kilonova.domain.errors import BadRequest, NotFound
 from kilonova.domain.resources import Candidate, CandidateQuery, Inventory, Provider, RequestGroup
 from kilonova.placement.index import Index
 from kilonova.placement.search import candidates, explore, match
+from kilonova.placement.topology import SHARES
 
 from .clouds import allof, ask, group, index_of, provider, sharing
 
@@ -175,6 +176,23 @@ def test_same_subtree_puts_one_of_the_providers_above_the_others() -> None:
     assert providers_of(list(candidates(index, query))) == [(2, 12), (3, 13)]
 
 
+def test_same_subtree_tells_sharing_providers_of_one_tree_from_those_of_two() -> None:
+    hosts = [provider(n, {"VCPU": 4}, aggregates=[f"agg{n}"]) for n in (1, 2)]
+    store = sharing(3, {"DISK_GB": 9}, ["agg1"])
+    below = provider(4, {"CUSTOM_FPGA": 1}, store, [SHARES], ["agg1"])
+    apart = [sharing(5, {"DISK_GB": 9}, ["agg2"]), sharing(6, {"CUSTOM_FPGA": 1}, ["agg2"])]
+    query = ask(
+        group(VCPU=1),
+        group("_D", DISK_GB=1),
+        group("_F", CUSTOM_FPGA=1),
+        group_policy="none",
+        same_subtree=(frozenset(["_D", "_F"]),),
+    )
+    index = index_of(*hosts, store, below, *apart)
+    assert providers_of(list(candidates(index, query))) == [(1, 3, 4)]
+    assert match(index, query).roots.tolist() == [1]
+
+
 def test_a_group_without_resources_is_mapped_but_not_allocated() -> None:
     root = provider(1)
     nodes = [provider(n, parent=root, traits=["HW_NUMA_ROOT"]) for n in (2, 3)]
@@ -311,3 +329,29 @@ def test_first_of_a_host_that_does_not_fit_is_not_found() -> None:
 def test_a_query_that_asks_for_no_resources_is_refused_at_once(query: CandidateQuery) -> None:
     with pytest.raises(BadRequest):
         candidates(Index(), query)
+
+
+def test_a_provider_that_moves_within_its_tree_is_searched_for_in_its_new_place() -> None:
+    root = provider(1)
+    nodes = [provider(n, {"VCPU": 4}, root) for n in (2, 3)]
+    index = index_of(root, *nodes, provider(4, {"CUSTOM_FPGA": 1}, nodes[0]))
+    query = ask(group("_C", VCPU=1), group("_F", CUSTOM_FPGA=1), group_policy="none", same_subtree=(frozenset(["_C", "_F"]),))
+    assert providers_of(list(candidates(index, query))) == [(2, 4)]
+    index.apply([provider(4, {"CUSTOM_FPGA": 1}, nodes[1])], [])
+    assert providers_of(list(candidates(index, query))) == [(3, 4)]
+
+
+def test_a_host_that_joins_or_leaves_an_aggregate_is_or_is_no_more_reached_by_sharing() -> None:
+    index = index_of(provider(1, {"VCPU": 4}), sharing(9, {"DISK_GB": 9}, ["agg"]))
+    query = ask(group(VCPU=1, DISK_GB=1))
+    for aggregates, expected in ((["agg"], [(1, 9)]), ([], [])):
+        index.apply([provider(1, {"VCPU": 4}, aggregates=aggregates)], [])
+        assert providers_of(list(candidates(index, query))) == expected
+
+
+def test_a_provider_that_begins_or_ceases_to_share_is_searched_as_such() -> None:
+    index = index_of(provider(1, {"VCPU": 4}, aggregates=["agg"]), provider(9, {"DISK_GB": 9}, aggregates=["agg"]))
+    query = ask(group(VCPU=1, DISK_GB=1))
+    for traits, expected in (([], []), ([SHARES], [(1, 9)]), (["CUSTOM_A"], [])):
+        index.apply([provider(9, {"DISK_GB": 9}, traits=traits, aggregates=["agg"])], [])
+        assert providers_of(list(candidates(index, query))) == expected

@@ -1,135 +1,124 @@
-"""Answers as candidates: from tree to tree in turn, each made into amounts and mappings, none twice."""
+"""Answers as batches of candidates: bundle by bundle in rounds, a candidate of every tree before a second of any."""
 
-from collections.abc import Iterator, Mapping
-from functools import cached_property
+import time
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 import numpy as np
 
-from kilonova.domain.errors import NotFound
 from kilonova.domain.resources import Candidate
+from kilonova.placement.batch import Batch, Form
+from kilonova.placement.bundles import Bundler
+from kilonova.placement.courses import MOST_TOGETHER, Collected, Course
+from kilonova.placement.forms import Answer, Forms
 from kilonova.placement.plan import Plan
-from kilonova.placement.problem import Problem, ProblemMaker
-from kilonova.placement.solve import Solutions
+from kilonova.placement.rows import IntColumn
 
-TREES_IN_TURN = 1024
-"""How many trees are explored side by side at least: enough for variety, few enough for flat memory."""
-
-PIECE = 256
-"""How many trees are turned into Python numbers at a time."""
+TURN: Final = 0.002
+"""Seconds of search after which what was found so far is handed out, or a None."""
 
 
-class Answers:
-    """The candidates of one plan."""
+class Rounds:
+    """The candidates of one query, at most `limit`. Plans of different parts of the cloud come in one after the other."""
 
-    def __init__(self, plan: Plan) -> None:
-        self._plan = plan
-        self._solutions = Solutions()
-        self._slots = [(slot.suffix, slot.resources) for slot in plan.slots]
-        self._ids = plan.reading.rows.ids
-        self._seen: set[tuple[int, ...]] = set()
-        self._all_on_one: dict[str, int] = {}
-        for slot in plan.slots:
-            for name, amount in slot.resources.items():
-                self._all_on_one[name] = self._all_on_one.get(name, 0) + amount
+    def __init__(self, limit: int | None) -> None:
+        self._left = limit
+        self._collected = Collected()
+        self._courses: list[Course] = []
+        self._seen: set[bytes] = set()
+        self._pause = time.perf_counter() + TURN
 
-    def first(self, root_row: int) -> Candidate:
-        """One candidate of a tree that uses a provider of its own; raises NotFound when there is none."""
-        if not self._plan.wide[root_row] and self._plan.roots[root_row] and not self._plan.clashing[root_row]:
-            return self._on_root(int(self._ids[root_row]))
-        problem = self._maker.make(root_row, use_own=True)
-        answer = self._solutions.first(problem) if self._plan.roots[root_row] else None
-        root_id = int(self._ids[root_row])
-        if answer is None:
-            raise NotFound(f"The provider with the id {root_id} cannot take the request.")
-        return self._candidate(root_id, tuple(problem.ids[provider] for provider in answer))
+    @property
+    def ended(self) -> bool:
+        """Whether the limit is reached."""
+        return self._left is not None and self._left <= 0
 
-    def breadth_first(self, limit: int | None) -> Iterator[Candidate | None]:
-        """A candidate of each tree, then a second of each that has one, and so on; None while it takes long."""
-        side_by_side = max(TREES_IN_TURN, limit or 0)
-        in_turn: list[Iterator[Candidate | None]] = []
-        for row, root_id, wide in self._trees():
-            if not wide:
-                yield self._on_root(root_id)
-                continue
-            answers = self._of_tree(row, root_id)
-            yield from _one_turn(answers, in_turn)
-            if len(in_turn) >= side_by_side:
-                yield from _take_turns(in_turn)
-                in_turn = []
-        yield from _take_turns(in_turn)
+    def first(self, plan: Plan) -> Iterator[Batch | None]:
+        """A candidate of each tree of the plan that has one."""
+        forms = Forms(plan)
+        yield from self._narrow(plan, forms.on_one())
+        wide = np.flatnonzero(plan.roots & plan.wide)
+        if len(wide) and not self.ended:
+            courses = (Course(bundle, forms, plan) for bundle in Bundler(plan).bundles(wide))
+            yield from self._round(courses)
+        if self._collected.count or time.perf_counter() > self._pause:
+            yield from self._hand_back()
 
-    def _trees(self) -> Iterator[tuple[int, int, bool]]:
-        """Root row, root id and whether it is wide, of every tree that may answer."""
-        plan = self._plan
-        rows = np.flatnonzero(plan.roots & (plan.wide | ~plan.clashing))
-        # In pieces: a caller with a small limit must not pay for ten thousand hosts.
-        for start in range(0, len(rows), PIECE):
-            piece = rows[start : start + PIECE]
-            yield from zip(piece.tolist(), self._ids[piece].tolist(), plan.wide[piece].tolist(), strict=True)
+    def others(self) -> Iterator[Batch | None]:
+        """A second candidate of each tree that has one, a third, and so on."""
+        while self._courses and not self.ended:
+            courses, self._courses = self._courses, []
+            yield from self._round(courses, one_each=len(courses) > 1)
+        yield from self._pour()
 
-    @cached_property
-    def _maker(self) -> ProblemMaker:
-        """Made when the first wide tree is met: a cloud of flat hosts needs none."""
-        return ProblemMaker(self._plan)
+    def _narrow(self, plan: Plan, form: Form) -> Iterator[Batch]:
+        rows = plan.reading.at(np.flatnonzero(plan.roots & ~plan.wide & ~plan.clashing))
+        rows = rows[: self._take(len(rows))]
+        for start in range(0, len(rows), MOST_TOGETHER):
+            piece = rows[start : start + MOST_TOGETHER]
+            yield Batch(form, piece, piece[:, None])
 
-    def _of_tree(self, root_row: int, root_id: int) -> Iterator[Candidate | None]:
-        problem = self._maker.make(root_row)
-        for answer in self._solutions.steps(problem):
-            if answer is None:
-                yield None
-                continue
-            chosen = tuple(problem.ids[provider] for provider in answer)
-            if not (problem.may_repeat and self._met_before(problem, answer, chosen)):
-                yield self._candidate(root_id, chosen)
+    def _round(self, courses: Iterable[Course], *, one_each: bool = True) -> Iterator[Batch | None]:
+        for course in courses:
+            for answer in course.answers:
+                if answer is not None:
+                    self._add(course, answer)
+                if answer is None or self._collected.count >= MOST_TOGETHER or time.perf_counter() > self._pause:
+                    yield from self._hand_back()
+                if self.ended:
+                    return
+                if answer is not None and one_each:
+                    self._courses.append(course)
+                    break
 
-    def _met_before(self, problem: Problem, answer: tuple[int, ...], chosen: tuple[int, ...]) -> bool:
-        """Only what consists of sharing providers alone can come from two trees, so nothing else need be remembered."""
-        if not answer or not all(problem.sharing >> provider & 1 for provider in answer):
-            return False
-        if chosen in self._seen:
-            return True
-        self._seen.add(chosen)
-        return False
+    def _hand_back(self) -> Iterator[Batch | None]:
+        if not self._collected.count:
+            yield None
+        yield from self._pour()
 
-    def _on_root(self, root_id: int) -> Candidate:
-        alone = (root_id,)
-        mappings: dict[str, tuple[int, ...]] = {slot.suffix: alone for slot in self._plan.slots}
-        if self._plan.fixed is not None:
-            mappings[""] = self._plan.fixed
-        return Candidate(root_id, {root_id: self._all_on_one} if self._all_on_one else {}, mappings)
+    def _pour(self) -> Iterator[Batch]:
+        collected, self._collected = self._collected, Collected()
+        yield from collected.batches()
+        self._pause = time.perf_counter() + TURN
 
-    def _candidate(self, root_id: int, chosen: tuple[int, ...]) -> Candidate:
-        allocations: dict[int, Mapping[str, int]] = {}
-        mappings: dict[str, tuple[int, ...]] = {}
-        for (suffix, resources), provider in zip(self._slots, chosen, strict=True):
-            if resources:
-                held = allocations.get(provider)
-                allocations[provider] = resources if held is None else _sum(held, resources)
-            if suffix or not mappings:
-                mappings[suffix] = (provider,)
-            elif provider not in mappings[""]:
-                # The slots of the unsuffixed group come first, so whatever is mapped by now is theirs.
-                mappings[""] = tuple(sorted((*mappings[""], provider)))
-        if self._plan.fixed is not None:
-            mappings[""] = self._plan.fixed
-        return Candidate(root_id, allocations, mappings)
+    def _add(self, course: Course, answer: Answer) -> None:
+        offsets = course.bundle.offsets
+        if course.may_repeat(answer):
+            offsets = offsets[self._new_ones(course.rows(np.array(answer), offsets))]
+        count = self._take(len(offsets))
+        if count:
+            self._collected.add(course, answer, offsets[:count])
+
+    def _take(self, number: int) -> int:
+        """How many of so many candidates the limit lets pass."""
+        if self._left is None:
+            return number
+        taken = min(number, max(0, self._left))
+        self._left -= taken
+        return taken
+
+    def _new_ones(self, chosen: IntColumn) -> list[int]:
+        """Which lines of providers were not met before."""
+        fresh = []
+        for number, look in enumerate(chosen.view(f"V{8 * chosen.shape[1]}").ravel().tolist()):
+            if look not in self._seen:
+                self._seen.add(look)
+                fresh.append(number)
+        return fresh
 
 
-def _sum(held: Mapping[str, int], more: Mapping[str, int]) -> dict[str, int]:
-    return {name: held.get(name, 0) + more.get(name, 0) for name in (*held, *(more.keys() - held.keys()))}
-
-
-def _one_turn(answers: Iterator[Candidate | None], still_going: list[Iterator[Candidate | None]]) -> Iterator[Candidate | None]:
-    for found in answers:
-        yield found
-        if found is not None:
-            still_going.append(answers)
-            return
-
-
-def _take_turns(in_turn: list[Iterator[Candidate | None]]) -> Iterator[Candidate | None]:
-    while in_turn:
-        still_going: list[Iterator[Candidate | None]] = []
-        for answers in in_turn:
-            yield from _one_turn(answers, still_going)
-        in_turn = still_going
+def first_of_tree(plan: Plan, root_row: int) -> Candidate | None:
+    """One candidate of a tree that uses a provider of its own; None when there is none. The reading must be a whole one."""
+    if not plan.roots[root_row]:
+        return None
+    roots, ids = np.array([root_row], dtype=np.int64), plan.reading.ids
+    if not plan.wide[root_row]:
+        found = Batch(Forms(plan).on_one(), roots, roots[:, None])
+        return None if plan.clashing[root_row] else next(found.candidates(ids))
+    (bundle,) = Bundler(plan, use_own=True).bundles(roots)
+    course, collected = Course(bundle, Forms(plan), plan), Collected()
+    for answer in course.answers:
+        if answer is not None:
+            collected.add(course, answer, bundle.offsets)
+            return next(next(collected.batches()).candidates(ids))
+    return None

@@ -49,5 +49,5 @@ class Batch:
             yield Candidate(
                 root,
                 {held[place]: given for place, given in amounts},
-                {suffix: tuple([held[place] for place in places]) for suffix, places in mappings},
+                {suffix: tuple(sorted([held[place] for place in places])) for suffix, places in mappings},
             )

@@ -26,7 +26,7 @@ def verify(inventories: Mapping[tuple[int, str], Inventory], old: Amounts, new: 
         where = f"resource provider {names.get(provider_id, str(provider_id))}"
         inventory = inventories.get(key)
         if inventory is None:
-            raise Conflict(f"There is no inventory of {resource_class} on {where}.")
+            raise Conflict(f"Inventory for '{resource_class}' on {where} does not exist.")
         _check_unit(inventory, amount, resource_class, where)
         free = inventory.free + old.get(key, 0)
         if amount > free:

@@ -3,11 +3,12 @@
 import numpy as np
 
 from kilonova.domain.resources import Miss
+from kilonova.placement.bundles import Bundler
 from kilonova.placement.plan import Plan, covering_roots
-from kilonova.placement.problem import Problem, ProblemMaker
+from kilonova.placement.problem import Problem
 from kilonova.placement.rows import Mask
 from kilonova.placement.slots import Slot
-from kilonova.placement.solve import Solutions
+from kilonova.placement.solve import Solver
 
 MILDER = (
     (("group_policy", "isolate"), Problem.without_isolation),
@@ -25,7 +26,7 @@ def hosts_of(plan: Plan) -> Mask:
         having = having | reading.has_class(resource_class)
     if reading.any_sharing:
         having = having & ~reading.sharing
-    return reading.own_roots(having) & reading.rows.is_root
+    return reading.own_roots(having) & reading.is_root
 
 
 def explain_misses(plan: Plan, hosts: Mask, fitting: Mask) -> tuple[Miss, ...]:
@@ -74,7 +75,7 @@ class _Funnel:
             if fell.any():
                 most_free = None
                 if step.free is not None:
-                    of_fallen = before & fell[reading.rows.root]
+                    of_fallen = before & fell[reading.root]
                     most_free = int(step.free[of_fallen].max()) if of_fallen.any() else None
                 self._record(fell, step.code, step.subject, step.asked, most_free)
 
@@ -84,27 +85,25 @@ class _Funnel:
         narrow = self._left & ~plan.wide
         self._record(narrow & plan.overfull, "combination", "")
         self._record(narrow & ~plan.overfull, "group_policy", "isolate")
-        maker = ProblemMaker(plan)
-        solutions = tuple(Solutions() for _ in MILDER)
-        fallen: dict[tuple[str, str], list[int]] = {}
-        for row in np.flatnonzero(self._left).tolist():
-            rule = _broken_rule(maker.make(row, use_own=True), solutions)
-            fallen.setdefault(rule, []).append(row)
-        for (code, subject), rows in fallen.items():
-            self.misses.append(Miss(code, subject, tuple(plan.reading.rows.ids[rows].tolist())))
+        fallen: dict[tuple[str, str], Mask] = {}
+        for bundle in Bundler(plan, use_own=True, softer=True).bundles(np.flatnonzero(self._left)):
+            rule = _broken_rule(bundle.problem)
+            fallen.setdefault(rule, plan.reading.nobody.copy())[bundle.roots] = True
+        for (code, subject), fell in fallen.items():
+            self._record(fell, code, subject)
 
     def _record(self, fell: Mask, code: str, subject: str, asked: int | None = None, most_free: int | None = None) -> None:
         rows = np.flatnonzero(fell)
         if len(rows):
-            ids = self._plan.reading.rows.ids[rows].tolist()
+            ids = self._plan.reading.ids[rows].tolist()
             self.misses.append(Miss(code, subject, tuple(ids), asked, most_free))
             self._left = self._left & ~fell
 
 
-def _broken_rule(problem: Problem, solutions: tuple[Solutions, ...]) -> tuple[str, str]:
+def _broken_rule(problem: Problem) -> tuple[str, str]:
     """The first rule whose absence would let the tree answer."""
-    for (reason, soften), known in zip(MILDER, solutions, strict=True):
+    for reason, soften in MILDER:
         milder = soften(problem)
-        if milder is not None and known.first(milder) is not None:
+        if milder is not None and Solver(milder).first() is not None:
             return reason
     return "combination", ""

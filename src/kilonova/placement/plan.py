@@ -30,8 +30,9 @@ class Plan:
 
     `roots` marks the root rows that pass everything that can be told slot by slot; `wide` those of them that may
     choose between providers, where choices can still clash. For the others (one provider, nothing shared) `roots`
-    minus `clashing` is the answer; `overfull` marks rows that cannot hold the sum of all slots.
-    `fixed` are the providers mapped to an unsuffixed group without resources (placement 1.1001).
+    minus `clashing` is the answer; `overfull` marks rows that cannot hold the sum of all slots. `contended` are the
+    classes that more than one slot asks for. `fixed` are the rows of the providers mapped to an unsuffixed group without
+    resources (placement 1.1001).
     """
 
     reading: Reading
@@ -62,7 +63,7 @@ def make_plan(reading: Reading, query: CandidateQuery) -> Plan:
     Raises BadRequest for a query that asks for nothing, or whose unsuffixed group has conditions but neither
     resources nor `in_tree`.
     """
-    _check(query)
+    check(query)
     group = query.unsuffixed
     slots = (
         *unsuffixed_slots(reading, group),
@@ -87,6 +88,16 @@ def make_plan(reading: Reading, query: CandidateQuery) -> Plan:
     )
 
 
+def check(query: CandidateQuery) -> None:
+    """Raises BadRequest as make_plan does."""
+    group = query.unsuffixed
+    if not group.resources and group.in_tree is None:
+        if group.required or group.forbidden or group.member_of or group.forbidden_aggregates:
+            raise BadRequest("The unsuffixed group has conditions but neither resources nor in_tree.")
+        if not any(group.suffix for group in query.groups):
+            raise BadRequest("The query asks for no resources.")
+
+
 def covering_roots(reading: Reading, slots: tuple[Slot, ...], cover: Cover) -> Mask:
     """Root rows where some provider that may fill an unsuffixed slot has a trait of the set."""
     roots = reading.nobody
@@ -94,15 +105,6 @@ def covering_roots(reading: Reading, slots: tuple[Slot, ...], cover: Cover) -> M
         if not slot.suffix:
             roots = roots | reading.roots(slot.own & cover.rows, [row for row in slot.shared if cover.rows[row]])
     return roots
-
-
-def _check(query: CandidateQuery) -> None:
-    group = query.unsuffixed
-    if not group.resources and group.in_tree is None:
-        if group.required or group.forbidden or group.member_of or group.forbidden_aggregates:
-            raise BadRequest("The unsuffixed group has conditions but neither resources nor in_tree.")
-        if not any(group.suffix for group in query.groups):
-            raise BadRequest("The query asks for no resources.")
 
 
 def _root_steps(reading: Reading, query: CandidateQuery) -> list[Step]:
@@ -140,12 +142,12 @@ def _whole_tree_steps(reading: Reading, group: RequestGroup) -> list[Step]:
 def _answering(reading: Reading, group: RequestGroup) -> tuple[int, ...]:
     tree = reading.tree_of(group.in_tree or "")
     having = tree & reading.any_trait(frozenset().union(*group.required))
-    rows = np.flatnonzero(having if having.any() else tree & reading.rows.is_root)
-    return tuple(sorted(reading.rows.ids[rows].tolist()))
+    rows = np.flatnonzero(having if having.any() else tree & reading.is_root)
+    return tuple(rows[np.argsort(reading.ids[rows])].tolist())
 
 
 def _promising_roots(reading: Reading, slots: tuple[Slot, ...], root_steps: tuple[Step, ...], covers: tuple[Cover, ...]) -> Mask:
-    roots = reading.rows.is_root.copy()
+    roots = reading.is_root.copy()
     for step in root_steps:
         roots &= step.own
     for slot in {id(slot.own): slot for slot in slots}.values():
@@ -161,16 +163,11 @@ def _contended(slots: tuple[Slot, ...]) -> tuple[str, ...]:
 
 
 def _wide(reading: Reading, slots: tuple[Slot, ...]) -> Mask:
-    wide: Mask = reading.rows.size > 1
+    wide: Mask = reading.size > 1
     shared = {row for slot in slots for row in slot.shared}
     return wide | reading.roots(reading.nobody, sorted(shared)) if shared else wide
 
 
 def _overfull(reading: Reading, slots: tuple[Slot, ...], contended: tuple[str, ...]) -> Mask:
     totals = ((name, sum(slot.resources.get(name, 0) for slot in slots)) for name in contended)
-    overfull = [
-        (reading.free(name) < total) | (reading.rows.classes[name].max_unit < total)
-        for name, total in totals
-        if name in reading.rows.classes
-    ]
-    return reduce(np.logical_or, overfull, reading.nobody)
+    return reduce(np.logical_or, (reading.room(name) < total for name, total in totals), reading.nobody)

@@ -1,24 +1,29 @@
 """The search: which hosts can take a request, and every way in which they can.
 
+The way of a query: a window of the index is read (windows.py, reading.py); the plan says, condition by condition, which
+providers may fill which slot and which trees may answer (slots.py, plan.py); trees with a choice become bundles of equal
+ones (bundles.py); each bundle is solved once (solve.py); its answers, applied to all its trees, are batches (answers.py).
+
 Exact by the rules of placement API 1.39; lazy, breadth-first over hosts, never a full product.
 """
 
 from collections.abc import Iterator
-from itertools import islice
 
 import numpy as np
 
+from kilonova.domain.errors import NotFound
 from kilonova.domain.resources import Candidate, CandidateQuery, Miss
-from kilonova.placement.answers import Answers
-from kilonova.placement.batch import Batch, Form
+from kilonova.placement.answers import Rounds, first_of_tree
+from kilonova.placement.batch import Batch
+from kilonova.placement.bundles import Bundler
 from kilonova.placement.explain import explain_misses, hosts_of
 from kilonova.placement.index import Index
-from kilonova.placement.plan import Plan, make_plan
-from kilonova.placement.problem import ProblemMaker
+from kilonova.placement.plan import Plan, check, make_plan
 from kilonova.placement.reading import Reading
 from kilonova.placement.rows import IntColumn, Mask
-from kilonova.placement.solve import Solutions
+from kilonova.placement.solve import Solver
 from kilonova.placement.usage import Usage
+from kilonova.placement.windows import windows
 
 
 class Matches:
@@ -26,15 +31,17 @@ class Matches:
 
     def __init__(self, plan: Plan, fitting: Mask, misses: tuple[Miss, ...]) -> None:
         self._plan = plan
-        self._answers = Answers(plan)
-        self.roots: IntColumn = plan.reading.rows.ids[np.flatnonzero(fitting)]
+        self.roots: IntColumn = plan.reading.ids[np.flatnonzero(fitting)]
         """Ids of the root providers of fitting hosts."""
         self.misses = misses
         """Each host that fell out, in the miss that names its first reason."""
 
     def first(self, root_id: int) -> Candidate:
         """One candidate of a fitting root that uses the host itself; raises NotFound for a root that is not there."""
-        return self._answers.first(self._plan.reading.index.row(root_id))
+        found = first_of_tree(self._plan, self._plan.reading.index.row(root_id))
+        if found is None:
+            raise NotFound(f"The provider with the id {root_id} cannot take the request.")
+        return found
 
 
 def match(index: Index, query: CandidateQuery, usage: Usage | None = None) -> Matches:
@@ -52,51 +59,65 @@ def match(index: Index, query: CandidateQuery, usage: Usage | None = None) -> Ma
     if undecided.any():
         sure = undecided & _surely_fitting(plan)
         fitting |= sure
-        fitting[_solvable(plan, undecided & ~sure)] = True
+        fitting |= _solvable(plan, undecided & ~sure)
     return Matches(plan, fitting, explain_misses(plan, hosts, fitting))
 
 
 def candidates(index: Index, query: CandidateQuery, limit: int | None = None, usage: Usage | None = None) -> Iterator[Candidate]:
-    """All candidates, at most `limit`, one of each host before a second of any; none has the same amounts and mappings.
+    """All candidates, or `limit`, with one of each host before a second of any; none has the same amounts and mappings.
 
     The iterator reads the index as it goes: exhaust or drop it before the index changes.
     Raises BadRequest (at once) for a query that asks for nothing.
     """
-    found = (candidate for candidate in explore(index, query, limit, usage) if candidate is not None)
-    return islice(found, limit)
+    return (candidate for candidate in explore(index, query, limit, usage) if candidate is not None)
 
 
 def explore(
     index: Index, query: CandidateQuery, limit: int | None = None, usage: Usage | None = None
 ) -> Iterator[Candidate | None]:
-    """As `candidates`, with a None about every millisecond in which nothing is found, and `limit` only a hint.
+    """As `candidates`, with a None about every two milliseconds in which nothing is found.
 
     For callers that must not hold the event loop.
     """
-    return Answers(make_plan(Reading(index, usage), query)).breadth_first(limit)
+    return _one_by_one(index.rows.ids, batches(index, query, limit, usage))
 
 
 def batches(index: Index, query: CandidateQuery, limit: int | None = None, usage: Usage | None = None) -> Iterator[Batch | None]:
-    """As `explore`, in batches: one of each host before a second of any. A batch may go over `limit`, the last one will."""
-    row_of = index.row
-    for found in explore(index, query, limit, usage):
-        if found is None:
+    """As `explore`, in batches, which together hold at most `limit` candidates.
+
+    Cut at a limit, they have one of each host before a second of any. Raises BadRequest as `candidates` does.
+    """
+    check(query)
+    return _in_rounds(index, query, limit, usage)
+
+
+def _in_rounds(index: Index, query: CandidateQuery, limit: int | None, usage: Usage | None) -> Iterator[Batch | None]:
+    rounds = Rounds(limit)
+    for window in windows(index, query, limit):
+        if rounds.ended:
+            return
+        yield from rounds.first(make_plan(Reading(index, usage, window), query))
+        if limit is None:
+            # All will be taken, in whichever order: nothing need be remembered of a window that is done with.
+            yield from rounds.others()
+    yield from rounds.others()
+
+
+def _one_by_one(ids: IntColumn, found: Iterator[Batch | None]) -> Iterator[Candidate | None]:
+    for batch in found:
+        if batch is None:
             yield None
-            continue
-        places = list(dict.fromkeys((*found.allocations, *(number for some in found.mappings.values() for number in some))))
-        form = Form(
-            tuple(found.allocations.get(number, {}) for number in places),
-            {suffix: tuple(places.index(number) for number in some) for suffix, some in found.mappings.items()},
-        )
-        rows = np.array([[row_of(number) for number in places]], dtype=np.int64)
-        yield Batch(form, np.array([row_of(found.root_id)], dtype=np.int64), rows)
+        else:
+            yield from batch.candidates(ids)
 
 
-def _solvable(plan: Plan, undecided: Mask) -> list[int]:
+def _solvable(plan: Plan, undecided: Mask) -> Mask:
     """The root rows among `undecided` for which the solver finds an answer."""
-    maker, solutions = ProblemMaker(plan), Solutions()
-    rows = np.flatnonzero(undecided).tolist()
-    return [row for row in rows if solutions.first(maker.make(row, use_own=True)) is not None]
+    found = plan.reading.nobody.copy()
+    for bundle in Bundler(plan, use_own=True).bundles(np.flatnonzero(undecided)):
+        if Solver(bundle.problem).first() is not None:
+            found[bundle.roots] = True
+    return found
 
 
 def _surely_fitting(plan: Plan) -> Mask:

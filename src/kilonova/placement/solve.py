@@ -6,6 +6,7 @@ any answer are ever skipped.
 """
 
 from collections.abc import Iterator
+from itertools import islice
 
 from kilonova.placement.problem import Problem
 from kilonova.placement.state import State
@@ -24,6 +25,9 @@ SMALL = 4
 
 DEAD_STATES_KEPT = 50_000
 
+GIVE_UP_AFTER = 50
+"""Turns (of PATIENCE tries each) after which a question for one answer is given up: 50 to 250 ms."""
+
 
 class Solver:
     """All answers of one problem, lazily; an answer is the local number of a provider for each slot."""
@@ -33,8 +37,9 @@ class Solver:
         self._dead: set[object] = set()
 
     def first(self) -> tuple[int, ...] | None:
-        """One answer, or None when there is none."""
-        return next((answer for answer in self.steps() if answer is not None), None)
+        """One answer; None when there is none, or none was found in GIVE_UP_AFTER turns: the caller holds the event loop."""
+        steps = islice(self.steps(), GIVE_UP_AFTER)
+        return next((answer for answer in steps if answer is not None), None)
 
     def steps(self) -> Iterator[tuple[int, ...] | None]:
         """Every answer once; None now and then while none is found, so that the caller can do something else."""
@@ -51,6 +56,12 @@ class Solver:
         answers = tries = stalled = 0
         while depth >= 0:
             mask = pending[depth]
+            if mask and depth + 1 == last:
+                # Nothing comes after that would have to know of the choice.
+                pending[depth] = tries = stalled = 0
+                answers += 1
+                yield from state.answers(mask)
+                mask = 0
             if not mask:
                 if entered[depth] == answers:
                     stalled += 1
@@ -66,11 +77,7 @@ class Solver:
             lowest = mask & -mask
             pending[depth] = mask ^ lowest
             state.choose(depth, lowest.bit_length() - 1)
-            if depth + 1 == last:
-                answers, tries, stalled = answers + 1, 0, 0
-                yield state.answer()
-                state.undo(depth)
-            elif self._hopeless(depth + 1, stalled):
+            if self._hopeless(depth + 1, stalled):
                 state.undo(depth)
             else:
                 depth += 1
@@ -90,35 +97,3 @@ class Solver:
             self._bury(depth)
             return True
         return False
-
-
-class Solutions:
-    """Answers to the problems of one plan: trees of equal shape (a cloud has thousands) are solved once."""
-
-    def __init__(self) -> None:
-        self._first: dict[object, tuple[int, ...] | None] = {}
-
-    def first(self, problem: Problem) -> tuple[int, ...] | None:
-        """One answer, or None when there is none."""
-        return next((answer for answer in self.steps(problem) if answer is not None), None)
-
-    def steps(self, problem: Problem) -> Iterator[tuple[int, ...] | None]:
-        """As Solver.steps; the first answer costs nothing when a tree of the same shape was asked before."""
-        shape = problem.shape
-        if shape not in self._first:
-            found = False
-            for answer in Solver(problem).steps():
-                if answer is not None and not found:
-                    found = True
-                    self._first[shape] = answer
-                yield answer
-            if not found:
-                self._first[shape] = None
-            return
-        first = self._first[shape]
-        if first is not None:
-            yield first
-            # The solver is deterministic, so its first answer is the one just given.
-            answers = Solver(problem).steps()
-            next(answer for answer in answers if answer is not None)
-            yield from answers

@@ -1,5 +1,7 @@
 """Where a depth-first search stands: what is chosen, what room is left, and what may be chosen next."""
 
+from collections.abc import Iterator
+
 from kilonova.placement.matching import can_match
 from kilonova.placement.problem import Problem
 
@@ -17,6 +19,7 @@ class State:
         order = sorted(range(len(problem.domains)), key=lambda slot: problem.domains[slot].bit_count())
         self.levels: list[int] = [*range(-self._heads, 0), *order]
         self._chosen = [0] * len(self.levels)
+        self._answer = [0] * len(problem.domains)
         self._left = [list(room) for room in problem.room]
         self._taken = 0
         self._at_head = [0] * self._heads
@@ -60,6 +63,7 @@ class State:
         if slot < 0:
             self._have[depth + 1] = self._have[depth]
             return
+        self._answer[slot] = provider
         problem = self._problem
         for number, amount in problem.demands[slot]:
             self._left[number][provider] -= amount
@@ -85,13 +89,14 @@ class State:
         for rule in self._rules[depth - self._heads]:
             self._at_head[rule] -= self._chosen[rule] == provider
 
-    def answer(self) -> tuple[int, ...]:
-        """The chosen provider of each slot, when every level has chosen."""
-        chosen = [0] * len(self._problem.domains)
-        for slot, provider in zip(self.levels, self._chosen, strict=True):
-            if slot >= 0:
-                chosen[slot] = provider
-        return tuple(chosen)
+    def answers(self, options: int) -> Iterator[tuple[int, ...]]:
+        """The chosen provider of each slot, for each option of the last level, when all the others have chosen."""
+        slot = self.levels[-1]
+        while options:
+            lowest = options & -options
+            options ^= lowest
+            self._answer[slot] = lowest.bit_length() - 1
+            yield tuple(self._answer)
 
     def key(self, depth: int) -> object:
         """What the levels from `depth` on can see of the choices before; equal providers look the same."""

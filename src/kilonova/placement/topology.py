@@ -1,4 +1,4 @@
-"""What follows from where providers stand (trees by row, reach of sharing), kept until something moves."""
+"""What follows from where providers stand (trees by row) and from their flags (reach of sharing), kept until it changes."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -8,45 +8,49 @@ import numpy as np
 from kilonova.domain.resources import Provider
 from kilonova.placement.forest import Forest
 from kilonova.placement.rows import IntColumn, Mask, Rows
+from kilonova.placement.trees import Trees
 
 SHARES: Final = "MISC_SHARES_VIA_AGGREGATE"
 
 
 class Topology:
-    """Read-only answers about trees and sharing; `forget` when a provider moves, comes, goes or changes its flags."""
+    """Read-only answers about trees and sharing; `changed` says of each provider that comes, goes, moves or is marked."""
 
-    __slots__ = ("_anchors", "_forest", "_providers", "_row_of", "_rows", "_sorted", "_tree_rows")
+    __slots__ = ("_anchors", "_forest", "_providers", "_rows", "_sharing", "_sorted", "_trees")
 
-    def __init__(self, rows: Rows, forest: Forest, providers: Mapping[int, Provider], row_of: Mapping[int, int]) -> None:
+    def __init__(self, rows: Rows, forest: Forest, providers: Mapping[int, Provider]) -> None:
         self._rows = rows
         self._forest = forest
         self._providers = providers
-        self._row_of = row_of
-        self.forget()
-
-    def forget(self) -> None:
-        """Drop everything derived."""
-        self._tree_rows: dict[int, IntColumn] = {}
-        self._anchors: dict[frozenset[str], Mask] = {}
+        self._trees: Trees | None = None
         self._sorted: tuple[IntColumn, IntColumn] | None = None
+        self._sharing: IntColumn | None = None
+        self._anchors: dict[frozenset[str], Mask] = {}
+
+    def changed(self, old: Provider | None, new: Provider | None) -> None:
+        """Drop what no longer holds when `old` becomes `new`; None for a provider that comes or goes."""
+        if old is None or new is None or old.root_id != new.root_id or old.parent_id != new.parent_id:
+            self._forget()
+        elif old.aggregates != new.aggregates or (SHARES in old.traits) != (SHARES in new.traits):
+            self._forget_sharing()
 
     @property
     def has_trees(self) -> bool:
         """Whether any tree has more than its root."""
         return bool(self._forest)
 
-    def tree_rows(self, root_row: int) -> IntColumn:
-        """The rows of the tree whose root has this row, the root first."""
-        rows = self._tree_rows.get(root_row)
-        if rows is None:
-            below = sorted(self._forest.below(int(self._rows.ids[root_row])))
-            rows = np.array([root_row, *(self._row_of[provider_id] for provider_id in below)], dtype=np.int64)
-            self._tree_rows[root_row] = rows
-        return rows
+    @property
+    def trees(self) -> Trees:
+        """All trees of the moment."""
+        if self._trees is None:
+            self._trees = Trees(self._rows)
+        return self._trees
 
     def sharing_rows(self) -> IntColumn:
         """The rows of the providers that share what they have with the trees in their aggregates."""
-        return np.flatnonzero(self._rows.traits.mask(SHARES))
+        if self._sharing is None:
+            self._sharing = np.flatnonzero(self._rows.traits.mask(SHARES))
+        return self._sharing
 
     def anchors(self, row: int) -> Mask:
         """The root rows of the trees that a sharing provider's resources reach.
@@ -72,3 +76,12 @@ class Topology:
         ids, order = self._sorted
         found: IntColumn = amounts[order[np.searchsorted(ids, root_ids)]]
         return found
+
+    def _forget(self) -> None:
+        self._trees = None
+        self._sorted = None
+        self._forget_sharing()
+
+    def _forget_sharing(self) -> None:
+        self._sharing = None
+        self._anchors = {}
