@@ -27,7 +27,7 @@ def _quiet() -> Iterator[None]:
 class _Door:
     """Everybody is the project's member."""
 
-    async def caller(self, token: str) -> Caller:
+    async def caller(self, token: str, headers: object) -> Caller:
         return Caller("user", PROJECT, frozenset({"member", "reader"}))
 
 

@@ -222,3 +222,11 @@ async def test_writers_of_many_providers_in_any_order_do_not_block_each_other(da
 
     await asyncio.gather(*[write(number) for number in range(24)])
     assert {(await present(database, one)).inventories["VCPU"].used for one in providers} == {24}
+
+
+@pytest.mark.parametrize("ratio", [1 / 3, 0.1 + 0.2, 1.1, 16.0, 3.4e38])
+async def test_an_allocation_ratio_is_read_as_it_was_written(database: Database, ratio: float) -> None:
+    inventory = Inventory(3, allocation_ratio=ratio)
+    provider = await host(database)
+    await done(database, lambda transaction: edit_inventories(transaction, provider.id, 1, lambda _: {"VCPU": inventory}))
+    assert (await present(database, provider)).inventories["VCPU"] == inventory

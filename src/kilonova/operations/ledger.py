@@ -1,19 +1,20 @@
 """Claims: lock consumers and providers, admit writes one after another in memory, then write what was admitted.
 
 `write_allocations` does all three for one set of writes that stand or fall together. A transaction that takes many independent
-requests (PLACE) uses the steps: whoever is not admitted costs the others nothing.
+requests (PLACE, and `Claimer` for those of the placement API) uses the steps: whoever is not admitted costs the others nothing.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from kilonova.domain.errors import StaleGeneration
+from kilonova.domain.errors import KilonovaError, OverCapacity, StaleGeneration, Unavailable
 from kilonova.domain.ledger import ANY, Amounts, Consumer, ConsumerWrite
 from kilonova.domain.resources import Inventory, Provider
 from kilonova.placement import claims
-from kilonova.storage import ledger, ledger_writes
+from kilonova.storage import ledger, ledger_writes, new_claims
 from kilonova.storage.database import Database, Duplicate, Transaction
+from kilonova.storage.group_commit import GroupCommit
 from kilonova.storage.ledger_writes import Change
 
 Key = tuple[int, str]
@@ -53,10 +54,13 @@ class Claims:
         for write in writes:
             self._take(write)
 
-    @property
-    def known(self) -> frozenset[str]:
-        """The consumers that existed when the locks were taken."""
-        return frozenset(self._before)
+    def known(self, consumers: Iterable[str]) -> frozenset[str]:
+        """Those of the consumers that exist, as far as writes were admitted."""
+        return frozenset(uuid for uuid in consumers if self._present(uuid) is not None)
+
+    def was_there(self, consumer: str) -> bool:
+        """Whether the consumer existed when the locks were taken."""
+        return consumer in self._before
 
     def check_units(self, *writes: ConsumerWrite) -> None:
         """Hold all amounts against min_unit, max_unit and step_size, those that a consumer has already, too. Raises BadAmount."""
@@ -73,7 +77,7 @@ class Claims:
         try:
             await ledger_writes.write_allocations(transaction, written, self.providers)
         except Duplicate as error:
-            raise StaleGeneration("Another writer made the same consumer at this moment.") from error
+            raise _made_meanwhile() from error
 
     def _verify(self, old: Sequence[dict[Key, int]], new: Sequence[dict[Key, int]]) -> None:
         if len(new) == 1:
@@ -92,7 +96,7 @@ class Claims:
     def _check_generation(self, write: ConsumerWrite) -> None:
         if write.expected_generation is ANY:
             return
-        known = self._after.get(write.consumer) or self._before.get(write.consumer)
+        known = self._present(write.consumer)
         present = None if known is None else known.generation
         if present != write.expected_generation:
             raise StaleGeneration(
@@ -100,12 +104,16 @@ class Claims:
                 f"for consumer {write.consumer}"
             )
 
+    def _present(self, consumer: str) -> Consumer | None:
+        if consumer in self._after:
+            return self._after[consumer] if self._holds[consumer] else None
+        return self._before.get(consumer)
+
     def _amounts(self, consumer: str) -> dict[Key, int]:
         return _flat(self._holds.get(consumer, self._held.get(consumer, {})))
 
     def _take(self, write: ConsumerWrite) -> None:
-        known = self._after.get(write.consumer) or self._before.get(write.consumer)
-        fallback = known or Consumer(write.consumer, 0, NOBODY, NOBODY)
+        fallback = self._present(write.consumer) or Consumer(write.consumer, 0, NOBODY, NOBODY)
         self._after[write.consumer] = Consumer(
             write.consumer,
             fallback.generation + 1,
@@ -142,7 +150,7 @@ async def write_allocations(transaction: Transaction, writes: Sequence[ConsumerW
     Raises StaleGeneration, OverCapacity, BadAmount, and Conflict where a provider has no such inventory.
     """
     taken = await lock(transaction, writes)
-    taken.admit(*writes)
+    await _admit(transaction, taken, writes)
     await taken.write(transaction)
 
 
@@ -150,9 +158,10 @@ async def release(transaction: Transaction, consumers: Sequence[str]) -> frozens
     """End consumers and give back what they hold; those that existed."""
     writes = [ConsumerWrite(uuid, "", "", "", {}) for uuid in consumers]
     taken = await lock(transaction, writes)
+    known = taken.known(consumers)
     taken.admit(*writes)
     await taken.write(transaction)
-    return taken.known
+    return known
 
 
 async def claim(database: Database, writes: Sequence[ConsumerWrite]) -> None:
@@ -162,6 +171,94 @@ async def claim(database: Database, writes: Sequence[ConsumerWrite]) -> None:
         await write_allocations(transaction, writes)
 
     await database.transact(work)
+
+
+async def _nothing_to_check(transaction: Transaction) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What one request wants written, all or nothing. `check` runs first, in the transaction, and may raise KilonovaError."""
+
+    writes: Sequence[ConsumerWrite]
+    check: Callable[[Transaction], Awaitable[None]] = _nothing_to_check
+
+
+class Claimer:
+    """One process's way to write what consumers hold: requests that arrive together share one transaction."""
+
+    def __init__(self, database: Database, most: int = 64) -> None:
+        self._database = database
+        self._new: GroupCommit[Sequence[ConsumerWrite], bool] = GroupCommit("claim", self._claim, most)
+        self._any: GroupCommit[Asked, frozenset[str]] = GroupCommit("allocations", self._write, most)
+
+    async def claim(self, writes: Sequence[ConsumerWrite]) -> bool:
+        """The quick way for new consumers. False where nothing was written and only `write` can tell why, or do it.
+
+        It may be asked with provider ids that are no longer true.
+        """
+        return new_claims.can_be_claimed(self._database, writes) and await self._new.submit(writes)
+
+    async def write(self, asked: Asked) -> frozenset[str]:
+        """Write what is asked; those of its consumers that existed. Raises as `write_allocations`, and what `check` raises."""
+        return await self._any.submit(asked)
+
+    async def _claim(self, many: Sequence[Sequence[ConsumerWrite]]) -> Sequence[bool | Exception]:
+        try:
+            done = await new_claims.claim(self._database, [write for writes in many for write in writes])
+        except Unavailable as error:
+            # Whether it was written is not known, so nobody may try again on the callers' behalf.
+            return [error] * len(many)
+        return [done] * len(many)
+
+    async def _write(self, many: Sequence[Asked]) -> Sequence[frozenset[str] | Exception]:
+        async def work(transaction: Transaction) -> Sequence[frozenset[str] | Exception]:
+            return await _write_group(transaction, many)
+
+        try:
+            return await self._database.transact(work)
+        except Unavailable as error:
+            return [error] * len(many)
+
+
+async def _admit(transaction: Transaction, taken: Claims, writes: Sequence[ConsumerWrite]) -> None:
+    """`Claims.admit`, with the right reason: raises StaleGeneration where a consumer was made while `lock` waited for providers.
+
+    What there is no room for may be what that consumer holds itself.
+    """
+    try:
+        taken.admit(*writes)
+    except OverCapacity as error:
+        new = [write.consumer for write in writes if not taken.was_there(write.consumer)]
+        if new and await ledger.consumers_by_uuid(transaction, new):
+            raise _made_meanwhile() from error
+        raise
+
+
+def _made_meanwhile() -> StaleGeneration:
+    return StaleGeneration("Another writer made the same consumer at this moment.")
+
+
+async def _write_group(transaction: Transaction, many: Sequence[Asked]) -> Sequence[frozenset[str] | Exception]:
+    verdicts: dict[int, frozenset[str] | Exception] = {}
+    for place, asked in enumerate(many):
+        try:
+            await asked.check(transaction)
+        except KilonovaError as error:
+            verdicts[place] = error
+    left = [(place, asked) for place, asked in enumerate(many) if place not in verdicts]
+    taken = await lock(transaction, [write for _, asked in left for write in asked.writes])
+    for place, asked in left:
+        known = taken.known(write.consumer for write in asked.writes)
+        try:
+            await _admit(transaction, taken, asked.writes)
+        except KilonovaError as error:
+            verdicts[place] = error
+        else:
+            verdicts[place] = known
+    await taken.write(transaction)
+    return [verdicts[place] for place in range(len(many))]
 
 
 def _named(generation: object) -> str:

@@ -4,29 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import orjson
 from sqlalchemy import bindparam, func, select, text
 
 from kilonova.domain.ledger import Consumer
-from kilonova.domain.resources import Inventory, Provider
-from kilonova.storage.database import Row, Transaction
+from kilonova.domain.resources import Provider
+from kilonova.storage.database import Transaction
+from kilonova.storage.provider_reading import COLUMNS, provider_of
 from kilonova.storage.statement import Dialect, Statement, any_of
-from kilonova.storage.tables import allocations, consumers
-
-_INVENTORY: Final = "resource_class, total, reserved, min_unit, max_unit, step_size, allocation_ratio, used"
-
-# A provider with all that hangs on it is one row, so that one statement (and thus one moment) has the whole of it.
-COLUMNS: Final[Mapping[Dialect, str]] = {
-    "sqlite": f"""p.id, p.uuid, p.name, p.generation, p.parent_id, coalesce(p.root_id, p.id), p.partition,
-        (SELECT json_group_array(json_array({_INVENTORY})) FROM inventories i WHERE i.provider_id = p.id),
-        (SELECT json_group_array(trait) FROM provider_traits t WHERE t.provider_id = p.id),
-        (SELECT json_group_array(aggregate) FROM provider_aggregates a WHERE a.provider_id = p.id)""",
-    "postgresql": f"""p.id, p.uuid, p.name, p.generation, p.parent_id, coalesce(p.root_id, p.id), p.partition,
-        (SELECT json_agg(json_build_array({_INVENTORY})) FROM inventories i WHERE i.provider_id = p.id),
-        (SELECT json_agg(trait) FROM provider_traits t WHERE t.provider_id = p.id),
-        (SELECT json_agg(aggregate) FROM provider_aggregates a WHERE a.provider_id = p.id)""",
-}
-"""The columns that `provider_of` reads, of a providers table called p."""
+from kilonova.storage.tables import allocations, consumers, providers
 
 
 def _in(column: str) -> Mapping[Dialect, str]:
@@ -64,6 +49,13 @@ _OF_PROVIDER: Final = Statement(
     .where(allocations.c.provider_id == bindparam("provider_id"))
     .order_by(allocations.c.consumer, allocations.c.resource_class)
 )
+_WHOLE: Final = Statement(
+    select(*_CONSUMER, providers.c.uuid, providers.c.generation, allocations.c.resource_class, allocations.c.used)
+    .join(allocations, allocations.c.consumer == consumers.c.uuid)
+    .join(providers, providers.c.id == allocations.c.provider_id)
+    .where(consumers.c.uuid == bindparam("consumer"))
+    .order_by(providers.c.id, allocations.c.resource_class)
+)
 _USAGES: Final = (
     select(consumers.c.consumer_type, allocations.c.resource_class, func.sum(allocations.c.used))
     .join(consumers, consumers.c.uuid == allocations.c.consumer)
@@ -77,24 +69,6 @@ _COUNTS: Final = (
 )
 _BY_PROJECT: Final = (Statement(_USAGES), Statement(_COUNTS))
 _BY_USER: Final = tuple(Statement(query.where(consumers.c.user_id == bindparam("user_id"))) for query in (_USAGES, _COUNTS))
-
-
-def provider_of(row: Row, start: int = 0) -> Provider:
-    """The provider in a row whose columns from `start` on are COLUMNS."""
-    provider_id, uuid, name, generation, parent_id, root_id, partition, *parts = list(row)[start : start + 10]
-    inventories, traits, aggregates = (orjson.loads(part) if part else () for part in parts)
-    return Provider(
-        provider_id,
-        uuid,
-        name,
-        generation,
-        parent_id,
-        root_id,
-        partition,
-        {entry[0]: Inventory(*entry[1:]) for entry in inventories},
-        frozenset(traits),
-        frozenset(aggregates),
-    )
 
 
 async def providers_by_id(transaction: Transaction, ids: Sequence[int]) -> dict[int, Provider]:
@@ -132,6 +106,36 @@ async def allocations_of_consumers(transaction: Transaction, uuids: Sequence[str
     for consumer, provider_id, resource_class, used in await transaction.rows(_HELD, {"uuids": list(uuids)}):
         held.setdefault(consumer, {}).setdefault(provider_id, {})[resource_class] = used
     return held
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a consumer holds of one provider, by class."""
+
+    provider_uuid: str
+    provider_generation: int
+    amounts: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class WholeConsumer:
+    """A consumer and all that it holds."""
+
+    consumer: Consumer
+    held: Sequence[Held]
+
+
+async def whole_consumer(transaction: Transaction, uuid: str) -> WholeConsumer | None:
+    """A consumer with what it holds, as of one moment; None where it holds nothing."""
+    found = await transaction.rows(_WHOLE, {"consumer": uuid})
+    amounts: dict[tuple[str, int], dict[str, int]] = {}
+    for row in found:
+        amounts.setdefault((row[5], row[6]), {})[row[7]] = row[8]
+    if not found:
+        return None
+    first = found[0]
+    who = Consumer(first[0], first[1], first[2], first[3], first[4])
+    return WholeConsumer(who, [Held(*provider, by_class) for provider, by_class in amounts.items()])
 
 
 @dataclass(frozen=True, slots=True)

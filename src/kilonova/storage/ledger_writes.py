@@ -13,10 +13,10 @@ from kilonova.domain.clock import now
 from kilonova.domain.ledger import Amounts, Consumer
 from kilonova.domain.resources import Inventory, Provider
 from kilonova.storage import changes
+from kilonova.storage.changes import PROVIDER
 from kilonova.storage.database import Transaction
-from kilonova.storage.feed import PROVIDER
 from kilonova.storage.ledger import CONSUMERS
-from kilonova.storage.statement import BulkDelete, BulkInsert, BulkUpdate, Statement, any_of
+from kilonova.storage.statement import Bulk, BulkDelete, BulkInsert, BulkUpdate, Statement, any_of
 from kilonova.storage.tables import allocations, consumers, inventories, providers
 
 _LOCK_CONSUMERS: Final = Statement(CONSUMERS.with_for_update(key_share=True))
@@ -104,13 +104,19 @@ async def write_allocations(transaction: Transaction, written: Sequence[Change],
                 for resource_class, amount in by_class.items():
                     key = (provider_id, resource_class)
                     used[key] = used.get(key, 0) + sign * amount
-    await transaction.many(_USE, [(*key, delta) for key, delta in sorted(used.items()) if delta])
-    await transaction.many(_RELEASE, [(change.after.uuid,) for change in written if change.held])
-    await transaction.many(_HOLD, _allocation_rows(written, locked))
-    await transaction.many(_BUMP, [(number, 1) for number in sorted({n for change in written for n in change.holds})])
-    await _write_consumers(transaction, written)
+    # Rows that are to be replaced go first: one statement can not take a row away and put it back.
+    await transaction.many(_RELEASE, [(change.after.uuid,) for change in written if change.held and change.holds])
     touched = sorted({provider_id for provider_id, _ in used})
-    await changes.note(transaction, [(PROVIDER, str(provider_id)) for provider_id in touched])
+    await transaction.together(
+        [
+            (_USE, [(*key, delta) for key, delta in sorted(used.items()) if delta]),
+            (_RELEASE, [(change.after.uuid,) for change in written if change.held and not change.holds]),
+            (_HOLD, _allocation_rows(written, locked)),
+            (_BUMP, [(number, 1) for number in sorted({n for change in written for n in change.holds})]),
+            *_consumer_rows(written),
+            (changes.NOTES, [(PROVIDER, str(provider_id)) for provider_id in touched]),
+        ]
+    )
 
 
 def _allocation_rows(written: Sequence[Change], locked: Mapping[int, Provider]) -> list[Sequence[Any]]:
@@ -122,7 +128,7 @@ def _allocation_rows(written: Sequence[Change], locked: Mapping[int, Provider]) 
     ]
 
 
-async def _write_consumers(transaction: Transaction, written: Sequence[Change]) -> None:
+def _consumer_rows(written: Sequence[Change]) -> Sequence[tuple[Bulk, Sequence[Sequence[Any]]]]:
     moment = now()
     begun: list[Sequence[Any]] = []
     kept: list[Sequence[Any]] = []
@@ -137,9 +143,7 @@ async def _write_consumers(transaction: Transaction, written: Sequence[Change]) 
         else:
             more = who.generation - change.before.generation
             kept.append((who.uuid, who.project_id, who.user_id, who.consumer_type, moment, more))
-    await transaction.many(_BEGIN, begun)
-    await transaction.many(_GO_ON, kept)
-    await transaction.many(_END, ended)
+    return [(_BEGIN, begun), (_GO_ON, kept), (_END, ended)]
 
 
 def _uuid(change: Change) -> str:

@@ -3,7 +3,9 @@
 Bulk statements take one sequence a row: on PostgreSQL they become one `unnest`, on SQLite one `executemany`.
 """
 
+import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final, Literal, cast
 
 from sqlalchemy import BigInteger, Boolean, ColumnElement, Float, Integer, LargeBinary, Table, Text
@@ -154,3 +156,21 @@ class BulkDelete:
 
 
 Bulk = BulkInsert | BulkUpdate | BulkDelete
+
+_PLACE: Final = re.compile(r"\$(\d+)")
+
+
+@lru_cache(maxsize=512)
+def together(bulks: tuple[Bulk, ...]) -> str:
+    """One PostgreSQL statement that runs all of `bulks`, which must not touch the same rows; it has their parameters in order."""
+    texts = []
+    before = 0
+    for bulk in bulks:
+        texts.append(_shifted(bulk.postgresql, before))
+        before += max(int(number) for number in _PLACE.findall(bulk.postgresql))
+    named = ", ".join(f"w{number} AS ({text})" for number, text in enumerate(texts[:-1]))
+    return f"WITH {named} {texts[-1]}" if named else texts[-1]
+
+
+def _shifted(text: str, places: int) -> str:
+    return _PLACE.sub(lambda found: f"${int(found[1]) + places}", text)
