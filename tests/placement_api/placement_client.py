@@ -1,5 +1,6 @@
 """A client of the placement face for tests: short calls, and providers made in one line."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from kilonova.http.calls import Caller
 class FakeAuthenticator:
     """The token says who it is: `admin`, `service`, or `reader` of project p1."""
 
-    async def caller(self, token: str) -> Caller:
+    async def caller(self, token: str, headers: Mapping[str, str]) -> Caller:
         if token not in ("admin", "service", "reader"):
             raise Unauthorized("no such token")
         return Caller(user_id="u1", project_id="p1", roles=frozenset({token}))

@@ -1,5 +1,6 @@
 """Allocations and consumers over HTTP."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -150,3 +151,20 @@ async def test_usages_of_a_project_by_type(client: Client) -> None:
 async def test_a_reader_sees_the_usages_of_their_own_project_only(client: Client) -> None:
     assert (await client.by("reader").get("/usages?project_id=p1")).status_code == 200
     assert (await client.by("reader").get("/usages?project_id=p2")).status_code == 403
+
+
+async def test_of_requests_that_arrive_together_each_gets_its_own_answer(client: Client) -> None:
+    provider, other, held = await client.provider(VCPU=5), await client.provider(VCPU=5), new_uuid()
+    await client.claim(held, other, VCPU=5)
+    answers = await asyncio.gather(
+        *(client.claim(new_uuid(), provider, VCPU=1) for _ in range(8)),
+        client.claim(new_uuid(), provider, CUSTOM_NO=1),
+        client.claim(held, provider, None, VCPU=1),
+        client.delete(f"/allocations/{held}"),
+        client.delete(f"/allocations/{new_uuid()}"),
+    )
+    statuses = [answer.status_code for answer in answers]
+    assert sorted(statuses[:8]) == [204] * 5 + [409] * 3
+    assert statuses[8:] == [400, 409, 204, 404]
+    assert (await client.get(f"/resource_providers/{provider}/usages")).json()["usages"] == {"VCPU": 5}
+    assert (await client.get(f"/resource_providers/{other}/usages")).json()["usages"] == {"VCPU": 0}

@@ -24,6 +24,7 @@ async def found(client: Client, query: str) -> list[frozenset[str]]:
         "resources=VCPU:0",
         "resources=VCPU:1&limit=-1",
         "resources=VCPU:1&limit=0",
+        "resources=VCPU:1&limit=01",
         "",
     ],
 )

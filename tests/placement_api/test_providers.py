@@ -1,7 +1,16 @@
 """Resource providers and what hangs on them, over HTTP."""
 
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+
 from kilonova.domain.clock import new_uuid
-from tests.placement_api.placement_client import Client, code, holding
+from kilonova.operations.ledger_index import LedgerIndex
+from kilonova.placement_api.face import placement_face
+from kilonova.placement_api.parts import PlacementParts
+from kilonova.storage.database import Database
+from tests.placement_api.placement_client import Client, FakeAuthenticator, code, holding
 
 
 async def test_the_version_document_needs_no_token(client: Client) -> None:
@@ -246,11 +255,53 @@ async def test_a_reshape_moves_inventories_with_their_allocations(client: Client
         "allocations": {consumer: holding({root: {"DISK_GB": 1}, child: {"VCPU": 2}}, 1)},
     }
     half = {**body, "allocations": {}}
-    assert (await client.at("1.29").post("/reshaper", body)).status_code == 404
-    refused = await client.post("/reshaper", half)
+    service = client.by("service")
+    assert (await service.at("1.29").post("/reshaper", body)).status_code == 404
+    assert (await client.post("/reshaper", body)).status_code == 403
+    refused = await service.post("/reshaper", half)
     assert (refused.status_code, code(refused)) == (409, "placement.inventory.inuse")
-    assert (await client.post("/reshaper", body)).status_code == 204
+    assert (await service.post("/reshaper", body)).status_code == 204
     assert (await client.get(f"/resource_providers/{child}/usages")).json()["usages"] == {"VCPU": 2}
     assert (await client.get(f"/resource_providers/{root}/usages")).json()["usages"] == {"DISK_GB": 1}
-    stale = await client.post("/reshaper", body)
+    stale = await service.post("/reshaper", body)
     assert (stale.status_code, code(stale)) == (409, "placement.concurrent_update")
+
+
+@pytest.fixture
+async def elsewhere(database: Database) -> AsyncIterator[Client]:
+    """The placement face of another process."""
+    face = placement_face(PlacementParts(database, LedgerIndex(database)), FakeAuthenticator())
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(face), base_url="http://test/placement") as http:
+        yield Client(http)
+
+
+WRITES = {
+    "inventories": {"inventories": {"VCPU": {"total": 4}}},
+    "traits": {"traits": ["HW_CPU_X86_AVX2"]},
+    "aggregates": {"aggregates": [new_uuid()]},
+}
+
+
+@pytest.mark.parametrize("part", WRITES)
+async def test_what_another_process_did_to_a_provider_a_moment_ago_is_known_to_who_writes_to_it(
+    client: Client, elsewhere: Client, part: str
+) -> None:
+    uuid = await elsewhere.provider("one")
+    path = f"/resource_providers/{uuid}/{part}"
+    body = {**WRITES[part], "resource_provider_generation": 0}
+    assert (await client.put(path, body)).status_code == 200
+    assert (await elsewhere.get(path)).json()["resource_provider_generation"] == 1
+    assert (await elsewhere.put(path, body)).status_code == 409
+    if part == "inventories":
+        assert (await elsewhere.delete(path)).status_code == 204
+
+    # when it is removed, and made anew
+    assert (await elsewhere.delete(f"/resource_providers/{uuid}")).status_code == 204
+    gone = await client.put(path, body)
+    assert (gone.status_code, code(gone)) == (404, "placement.resource_provider.not_found")
+    assert (await client.get(path)).status_code == 404
+    assert (await elsewhere.post("/resource_providers", {"name": "one", "uuid": uuid})).status_code == 200
+    assert (await client.get(path)).status_code == 200
+    assert (await elsewhere.delete(f"/resource_providers/{uuid}")).status_code == 204
+    assert (await elsewhere.post("/resource_providers", {"name": "one", "uuid": uuid})).status_code == 200
+    assert (await client.put(path, body)).status_code == 200

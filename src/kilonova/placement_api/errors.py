@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Final
 
 from kilonova.domain.errors import BadAmount, BadRequest, Conflict, OverCapacity
-from kilonova.http.errors import errors_form
+from kilonova.http.errors import Refusal, errors_form
 
 UNDEFINED: Final = "placement.undefined_code"
+_CODES: Final = 23
 _OWN: Final = 1002
 
 
@@ -35,10 +37,13 @@ class UnknownProvider(BadRequest):
     code = "placement.resource_provider.not_found"
 
 
-def placement_form(status: int, code: str, sentence: str, request_id: str) -> Mapping[str, Any]:
-    """The list of errors, with the codes that clients of placement know."""
-    known = code.startswith(("placement.", "kilonova."))
-    return errors_form(status, code if known else UNDEFINED, sentence, request_id)
+def placement_form(refusal: Refusal) -> Mapping[str, Any]:
+    """The list of errors, from 1.23 on with the codes that clients of placement know."""
+    known = refusal.code.startswith(("placement.", "kilonova."))
+    form = errors_form(refusal if known else replace(refusal, code=UNDEFINED))
+    if refusal.version is None or refusal.version < _CODES:
+        del form["errors"][0]["code"]
+    return form
 
 
 @contextmanager
@@ -49,4 +54,5 @@ def told_at(version: int) -> Iterator[None]:
     except (OverCapacity, BadAmount) as error:
         if version >= _OWN:
             raise
-        raise Conflict(f"Unable to allocate inventory: {error}") from error
+        over = " The requested amount would exceed the capacity." if isinstance(error, OverCapacity) else ""
+        raise Conflict(f"Unable to allocate inventory: {error}{over}") from error

@@ -9,9 +9,10 @@ from kilonova.http.policy import Policy
 from kilonova.http.versions import Versions
 from kilonova.placement_api.errors import placement_form
 from kilonova.placement_api.parts import PlacementParts
-from kilonova.placement_api.policy import RULES
+from kilonova.placement_api.policy import rules
 from kilonova.placement_api.root import HIGHEST, OWN
 from kilonova.placement_api.routes import ROUTES
+from kilonova.placement_api.wording import BAD_VERSION, MALFORMED, UNSERVED_VERSION, told
 
 _BODY_LIMIT: Final = 64 * 2**20
 """A reshape of a large host tells of all its consumers at once."""
@@ -19,7 +20,10 @@ _BODY_LIMIT: Final = 64 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class Mounting:
-    """Where the face stands. With `own` it advertises our own versions (behaviour.md section 0)."""
+    """Where the face stands. With `own` it advertises our own versions (behaviour.md section 0).
+
+    `policy` has rules by the community's names, in place of the defaults.
+    """
 
     prefix: str = "/placement"
     own: bool = False
@@ -29,7 +33,7 @@ class Mounting:
 
 def placement_face(parts: PlacementParts, authenticator: Authenticator, mounting: Mounting = Mounting()) -> Face:
     """The face at one place; two of them may share `parts`."""
-    versions = Versions("placement", 1, 0, HIGHEST, OWN, lenient=mounting.own)
+    versions = Versions("placement", 1, 0, HIGHEST, OWN, lenient=mounting.own, malformed=BAD_VERSION, unserved=UNSERVED_VERSION)
     settings = FaceSettings(
         "placement",
         mounting.prefix,
@@ -37,6 +41,9 @@ def placement_face(parts: PlacementParts, authenticator: Authenticator, mounting
         versions,
         body_limit=_BODY_LIMIT,
         identity_url=mounting.identity_url,
+        flaws=told,
+        malformed=MALFORMED,
+        exact_media=True,
     )
     here = replace(parts, advertised=versions.advertised)
-    return Face(settings, ROUTES, here, authenticator, Policy(RULES, mounting.policy))
+    return Face(settings, ROUTES, here, authenticator, Policy(rules(mounting.policy)))

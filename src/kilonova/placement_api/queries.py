@@ -7,6 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from kilonova.placement_api.errors import BadValue
+from kilonova.placement_api.wording import invalid_query
 
 _FORBIDDEN_TRAITS: Final = 22
 _ANY_OF_TRAITS: Final = 39
@@ -14,6 +15,10 @@ _MANY_MEMBER_OF: Final = 24
 _FORBIDDEN_AGGREGATES: Final = 32
 _CLASS: Final = re.compile(r"[A-Z0-9_]{1,255}")
 _TRAIT: Final = re.compile(r"[A-Z0-9_]{1,255}")
+_WHOLE: Final = re.compile(r"-?[0-9]+", re.ASCII)
+_BAD_RESOURCES: Final = (
+    "Badly formed resources parameter. Expected resources query string parameter in form: ?resources=VCPU:2,MEMORY_MB:1024."
+)
 # Python refuses to read numbers of thousands of digits; no amount has more than these.
 _MOST_DIGITS: Final = 18
 
@@ -34,14 +39,18 @@ class Terms:
 def read_resources(key: str, value: str) -> dict[str, int]:
     """`VCPU:1,MEMORY_MB:512` as amounts by class. Raises BadValue."""
     amounts: dict[str, int] = {}
+    if not value.strip():
+        raise BadValue(f"{_BAD_RESOURCES} Got: empty string.")
     for entry in value.split(","):
-        name, colon, amount = entry.partition(":")
+        name, colon, text = entry.partition(":")
         if not colon or not _CLASS.fullmatch(name):
-            raise BadValue(f"Badly formed resources parameter. Expected {key}=NAME1:COUNT1,NAME2:COUNT2 and got {value!r}.")
+            raise BadValue(f"{_BAD_RESOURCES} Got: {entry}.")
         # White space around an amount is forgiven, as clients put it there.
-        amount = amount.strip()
-        if not (amount.isascii() and amount.isdigit() and len(amount) <= _MOST_DIGITS) or not 0 < int(amount) < 2**31:
-            raise BadValue(f"Requested resource {name} of {key} requires a whole amount of at least 1, not {amount!r}.")
+        amount = text.strip()
+        if not _WHOLE.fullmatch(amount):
+            raise BadValue(f"Requested resource {name} expected positive integer amount. Got: {amount}.")
+        if len(amount) > _MOST_DIGITS or not 0 < int(amount) < 2**31:
+            raise BadValue(f"Requested resource {name} requires amount >= 1. It must be less than 2**31, too. Got: {amount}.")
         if name in amounts:
             raise BadValue(f"Resource class {name} is more than once in {key}.")
         amounts[name] = int(amount)
@@ -56,15 +65,25 @@ def read_traits(key: str, values: Sequence[str], version: int) -> Terms:
         if value.startswith("in:"):
             if version < _ANY_OF_TRAITS:
                 raise BadValue(
-                    f"Invalid query string parameters: The format 'in:' of {key} is only supported since version 1.39."
+                    invalid_query(
+                        "The format 'in:HW_CPU_X86_VMX,CUSTOM_MAGIC' only supported since microversion 1.39. "
+                        f"Got: {value} as {key}"
+                    )
                 )
-            required.append(frozenset(_traits(key, value, value[3:])))
+            names = [name.strip() for name in value[3:].split(",")]
+            if not all(_TRAIT.fullmatch(name) for name in names):
+                raise BadValue(_bad_traits(key, "in:HW_CPU_X86_VMX,CUSTOM_MAGIC", value))
+            required.append(frozenset(names))
             continue
-        for name in value.split(","):
-            if name.startswith("!") and version >= _FORBIDDEN_TRAITS:
-                forbidden.update(_traits(key, value, name[1:]))
+        for name in map(str.strip, value.split(",")):
+            forbids = name.startswith("!") and version >= _FORBIDDEN_TRAITS
+            if not _TRAIT.fullmatch(name.removeprefix("!") if forbids else name):
+                form = f"HW_CPU_X86_VMX,{'!' if version >= _FORBIDDEN_TRAITS else ''}CUSTOM_MAGIC"
+                raise BadValue(_bad_traits(key, form, value))
+            if forbids:
+                forbidden.add(name[1:])
             else:
-                required.append(frozenset(_traits(key, value, name)))
+                required.append(frozenset({name}))
     clash = frozenset().union(*(names for names in required if len(names) == 1)) & forbidden
     if clash:
         raise BadValue(f"Conflicting required and forbidden traits found in {key}: {', '.join(sorted(clash))}")
@@ -74,7 +93,7 @@ def read_traits(key: str, values: Sequence[str], version: int) -> Terms:
 def read_root_traits(values: Sequence[str], version: int) -> Terms:
     """The value of `root_required`, which knows no sets. Raises BadValue."""
     if any(value.startswith("in:") for value in values):
-        raise BadValue("Invalid query string parameters: root_required takes no in: sets.")
+        raise BadValue(invalid_query("root_required takes no in: sets"))
     return read_traits("root_required", values, version)
 
 
@@ -88,8 +107,11 @@ def read_member_of(key: str, values: Sequence[str], version: int) -> Terms:
         rest = value.removeprefix("!")
         if rest != value and version < _FORBIDDEN_AGGREGATES:
             raise BadValue(f"Forbidden {key} parameters are not supported in the specified microversion")
-        uuids = rest[3:].split(",") if rest.startswith("in:") else [rest]
-        found = frozenset(read_uuid(key, uuid) for uuid in uuids)
+        if not rest.startswith("in:") and "," in rest:
+            raise BadValue(
+                f"Multiple values for '{key}' must be prefixed with the 'in:' or '!in:' keyword using the valid microversion."
+            )
+        found = frozenset(_aggregate(key, uuid) for uuid in rest.removeprefix("in:").split(","))
         if rest != value:
             forbidden |= found
         else:
@@ -102,11 +124,15 @@ def read_uuid(key: str, value: str) -> str:
     try:
         return str(UUID(value))
     except ValueError as error:
-        raise BadValue(f"Invalid query string parameters: Expected '{key}' to contain valid UUIDs, not {value!r}.") from error
+        raise BadValue(invalid_query(f"Expected '{key}' parameter to be a format of uuid. Got: {value}")) from error
 
 
-def _traits(key: str, whole: str, names: str) -> list[str]:
-    found = [name.strip() for name in names.split(",")]
-    if not all(_TRAIT.fullmatch(name) for name in found):
-        raise BadValue(f"Invalid query string parameters: Expected '{key}' to be names of traits, got {whole!r}.")
-    return found
+def _aggregate(key: str, value: str) -> str:
+    try:
+        return str(UUID(value))
+    except ValueError as error:
+        raise BadValue(invalid_query(f"Expected '{key}' parameter to contain valid UUID(s). Got: {value}")) from error
+
+
+def _bad_traits(key: str, form: str, value: str) -> str:
+    return invalid_query(f"Expected '{key}' parameter value of the form: {form}. Got: {value}")

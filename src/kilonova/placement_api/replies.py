@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 from email.utils import formatdate
+from functools import lru_cache
+from time import time
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -18,7 +20,13 @@ def reply(call: Call, body: object, status: int = 200, headers: Mapping[str, str
     """
     if call.version < _DATED:
         return Answer(status, body, headers)
-    return Answer(status, body, {"Last-Modified": formatdate(usegmt=True), "Cache-Control": "no-cache", **headers})
+    return Answer(status, body, {"Last-Modified": _date(int(time())), "Cache-Control": "no-cache", **headers})
+
+
+@lru_cache(maxsize=1)
+def _date(second: int) -> str:
+    """A time in seconds as headers have it. Many answers are of one second."""
+    return formatdate(second, usegmt=True)
 
 
 def base_of(call: Call) -> str:

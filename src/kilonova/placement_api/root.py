@@ -23,6 +23,6 @@ async def versions(call: Call, parts: PlacementParts) -> Answer:
     return reply(call, {"versions": [document]})
 
 
-async def not_allowed(call: Call, parts: PlacementParts) -> Answer:
-    """A method that this version does not know on a path that it does. Raises MethodNotAllowed."""
-    raise MethodNotAllowed("The method specified is not allowed for this resource.")
+async def no_delete_yet(call: Call, parts: PlacementParts) -> Answer:
+    """DELETE of all inventories before 1.5: the path is there, the method is not. Raises MethodNotAllowed."""
+    raise MethodNotAllowed(call.method, ("GET", "POST", "PUT"))

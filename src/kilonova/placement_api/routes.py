@@ -12,6 +12,7 @@ from kilonova.placement_api.allocations import handlers as allocations
 from kilonova.placement_api.allocations import schema as allocation_shapes
 from kilonova.placement_api.inventories import handlers as inventories
 from kilonova.placement_api.inventories import schema as inventory_shapes
+from kilonova.placement_api.lookups import provider_exists
 from kilonova.placement_api.reshaper import handlers as reshaper
 from kilonova.placement_api.reshaper import schema as reshaper_shapes
 from kilonova.placement_api.resource_classes import handlers as classes
@@ -32,25 +33,44 @@ PROVIDERS: Sequence[Route] = (
     Route("GET", _ALL, providers.list_providers, f"{_HAS}list", query=provider_shapes.LIST),
     Route("POST", _ALL, providers.create, f"{_HAS}create", provider_shapes.CREATE),
     Route("GET", _ONE, providers.show, f"{_HAS}show"),
-    Route("PUT", _ONE, providers.update, f"{_HAS}update", provider_shapes.UPDATE),
+    Route("PUT", _ONE, providers.update, f"{_HAS}update", provider_shapes.UPDATE, needs=provider_exists),
     Route("DELETE", _ONE, providers.delete, f"{_HAS}delete"),
 )
 
 INVENTORIES: Sequence[Route] = (
     Route("GET", f"{_ONE}/inventories", inventories.list_inventories, f"{_HAS}inventories:list"),
-    Route("POST", f"{_ONE}/inventories", inventories.create, f"{_HAS}inventories:create", inventory_shapes.POST),
-    Route("PUT", f"{_ONE}/inventories", inventories.replace_all, f"{_HAS}inventories:update", inventory_shapes.PUT_ALL),
+    Route(
+        "POST",
+        f"{_ONE}/inventories",
+        inventories.create,
+        f"{_HAS}inventories:create",
+        inventory_shapes.POST,
+        needs=provider_exists,
+    ),
+    Route(
+        "PUT",
+        f"{_ONE}/inventories",
+        inventories.replace_all,
+        f"{_HAS}inventories:update",
+        inventory_shapes.PUT_ALL,
+        needs=provider_exists,
+    ),
     Route("DELETE", f"{_ONE}/inventories", inventories.delete_all, f"{_HAS}inventories:delete", since=5),
-    Route("DELETE", f"{_ONE}/inventories", root.not_allowed, f"{_HAS}inventories:delete", until=4),
+    Route("DELETE", f"{_ONE}/inventories", root.no_delete_yet, f"{_HAS}inventories:delete", until=4),
     Route("GET", f"{_ONE}/inventories/{{resource_class}}", inventories.show, f"{_HAS}inventories:show"),
     Route(
-        "PUT", f"{_ONE}/inventories/{{resource_class}}", inventories.update, f"{_HAS}inventories:update", inventory_shapes.PUT_ONE
+        "PUT",
+        f"{_ONE}/inventories/{{resource_class}}",
+        inventories.update,
+        f"{_HAS}inventories:update",
+        inventory_shapes.PUT_ONE,
+        needs=provider_exists,
     ),
     Route("DELETE", f"{_ONE}/inventories/{{resource_class}}", inventories.delete, f"{_HAS}inventories:delete"),
 )
 
 PARTS_OF_PROVIDERS: Sequence[Route] = (
-    Route("GET", f"{_ONE}/usages", usages.show, f"{_HAS}usages:show"),
+    Route("GET", f"{_ONE}/usages", usages.show, f"{_HAS}usages"),
     Route("GET", f"{_ONE}/aggregates", aggregates.show, f"{_HAS}aggregates:list", since=1),
     Route(
         "PUT",
@@ -60,10 +80,27 @@ PARTS_OF_PROVIDERS: Sequence[Route] = (
         aggregate_shapes.PUT_LIST,
         since=1,
         until=18,
+        needs=provider_exists,
     ),
-    Route("PUT", f"{_ONE}/aggregates", aggregates.update, f"{_HAS}aggregates:update", aggregate_shapes.PUT, since=19),
+    Route(
+        "PUT",
+        f"{_ONE}/aggregates",
+        aggregates.update,
+        f"{_HAS}aggregates:update",
+        aggregate_shapes.PUT,
+        since=19,
+        needs=provider_exists,
+    ),
     Route("GET", f"{_ONE}/traits", traits.list_of_provider, f"{_HAS}traits:list", since=6),
-    Route("PUT", f"{_ONE}/traits", traits.update_of_provider, f"{_HAS}traits:update", trait_shapes.PUT_OF_PROVIDER, since=6),
+    Route(
+        "PUT",
+        f"{_ONE}/traits",
+        traits.update_of_provider,
+        f"{_HAS}traits:update",
+        trait_shapes.PUT_OF_PROVIDER,
+        since=6,
+        needs=provider_exists,
+    ),
     Route("DELETE", f"{_ONE}/traits", traits.delete_of_provider, f"{_HAS}traits:delete", since=6),
     Route("GET", f"{_ONE}/allocations", allocations.list_of_provider, f"{_HAS}allocations:list"),
 )

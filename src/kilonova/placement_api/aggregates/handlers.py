@@ -6,7 +6,7 @@ from typing import Any, Final
 from kilonova.domain.ledger import ANY, Expected
 from kilonova.domain.resources import Provider
 from kilonova.http.calls import Answer, Call
-from kilonova.placement_api.lookups import provider_of
+from kilonova.placement_api.lookups import edit_provider, provider_of
 from kilonova.placement_api.parts import PlacementParts
 from kilonova.placement_api.replies import reply
 from kilonova.placement_api.uuids import canonical
@@ -33,14 +33,13 @@ async def update(call: Call, parts: PlacementParts) -> Answer:
 
 
 async def _update(call: Call, parts: PlacementParts, aggregates: Iterable[str], generation: Expected) -> Answer:
-    provider = (await provider_of(call, parts)).provider
     # A client finds its aggregates in the order in which it sent them.
     wanted = list(dict.fromkeys(canonical(uuid, "aggregate uuid") for uuid in aggregates))
 
-    async def work(transaction: Transaction) -> Provider:
-        return await set_aggregates(transaction, provider.id, generation, frozenset(wanted))
+    async def work(transaction: Transaction, provider_id: int) -> Provider:
+        return await set_aggregates(transaction, provider_id, generation, frozenset(wanted))
 
-    return reply(call, _shown(call, await parts.database.transact(work), wanted))
+    return reply(call, _shown(call, await edit_provider(call, parts, work), wanted))
 
 
 def _shown(call: Call, provider: Provider, aggregates: Sequence[str]) -> dict[str, Any]:

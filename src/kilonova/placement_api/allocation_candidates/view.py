@@ -1,102 +1,100 @@
-"""How candidates are shown: the requests that would claim them, and summaries of the providers that they use."""
+"""How candidates are shown: the requests that would claim them, then summaries of the providers that they use."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
-from kilonova.domain.resources import Candidate, Provider
-from kilonova.placement.index import Index
+import numpy as np
 
-_KEYED: Final = 12
-_WITH_TRAITS: Final = 17
-_ALL_CLASSES: Final = 27
-_NESTED: Final = 29
-_WITH_MAPPINGS: Final = 34
+from kilonova.placement.batch import Batch
+from kilonova.placement.rows import IntColumn
+from kilonova.placement_api.allocation_candidates.forms import FormWriter, writer_of
+from kilonova.placement_api.allocation_candidates.summaries import NESTED, Summaries
+from kilonova.placement_api.bodies import Body
+from kilonova.placement_api.prepared import UUID
 
+_CHOICES: Final = 8192
+"""How many choices (candidates × places) are written at a time: a candidate of 64 groups is as long as 64 of one."""
 
-def shown_candidates(index: Index, candidates: Sequence[Candidate], classes: frozenset[str], version: int) -> dict[str, Any]:
-    """The whole answer. `classes` are those that the query names: before 1.27 summaries tell of no others."""
-    if version < _NESTED:
-        candidates = [candidate for candidate in candidates if _flat(index, candidate)]
-    if version < _WITH_MAPPINGS:
-        candidates = _distinct(candidates)
-    uuids = _Uuids(index)
-    requests = [_request(candidate, uuids, version) for candidate in candidates]
-    summaries = {
-        provider.uuid: _summary(index, provider, classes, version) for provider in _summarised(index, candidates, version)
-    }
-    return {"allocation_requests": requests, "provider_summaries": summaries}
+_TOGETHER: Final = 512
+"""How many candidates, or summaries, are written at a time: at most a few milliseconds."""
 
 
-class _Uuids(dict[int, str]):
-    """Uuids by provider number, looked up once."""
+class Page:
+    """One answer being written: batches in, pieces of the body out. The index must be pinned until the end."""
 
-    def __init__(self, index: Index) -> None:
-        super().__init__()
-        self._index = index
+    def __init__(self, summaries: Summaries, body: Body) -> None:
+        self._summaries = summaries
+        self._index = summaries.index
+        self._body = body
+        self._waiting: list[tuple[FormWriter, Batch]] = []
+        self._many = 0
+        self._used = np.zeros(len(self._index.rows), dtype=np.bool_)
+        self._first = True
+        body.add([b'{"allocation_requests":['])
 
-    def __missing__(self, number: int) -> str:
-        uuid = self[number] = self._index.provider(number).uuid
-        return uuid
+    async def take(self, batch: Batch) -> None:
+        """Write candidates down, now or with those that come next."""
+        writer = writer_of(batch.form, self._summaries.version)
+        places = max(1, batch.providers.shape[1])
+        together = min(_TOGETHER, max(1, _CHOICES // places))
+        for start in range(0, len(batch), together):
+            piece = batch if len(batch) <= together else _part(batch, start, start + together)
+            self._waiting.append((writer, piece))
+            self._many += len(piece) * places
+            if self._many >= together * places:
+                self._write()
+                await self._body.breathe()
+
+    async def end(self) -> None:
+        """Write what waits, and the summaries."""
+        self._write()
+        self._body.add([b'],"provider_summaries":{'])
+        rows, self._first = self._summarised(), True
+        for start in range(0, len(rows), _TOGETHER):
+            self._add(self._summaries.write(rows[start : start + _TOGETHER]))
+            await self._body.breathe()
+        self._body.add([b"}}"])
+
+    def _write(self) -> None:
+        if not self._waiting:
+            return
+        flat = np.concatenate([batch.providers.ravel() for _, batch in self._waiting])
+        (uuids,) = self._summaries.prepared.pieces(UUID, self._index, flat)
+        at = 0
+        for writer, batch in self._waiting:
+            end = at + batch.providers.size
+            self._add(writer.write(uuids[at:end], len(batch)))
+            at = end
+        self._mark(flat)
+        self._waiting, self._many = [], 0
+
+    def _add(self, pieces: list[bytes]) -> None:
+        if self._first and pieces:
+            # All but the first have a comma before them.
+            self._first, pieces[0] = False, pieces[0][1:]
+        self._body.add(pieces)
+
+    def _mark(self, flat: IntColumn) -> None:
+        """Note what is to be summarised: the roots of the trees that are used; before 1.29 what is used itself."""
+        if all(len(writer.held) == batch.providers.shape[1] for writer, batch in self._waiting):
+            used: Sequence[IntColumn] = (flat,)
+        else:
+            # A candidate that allocates nothing (placement 1.1001) still tells of its tree.
+            used = [batch.providers[:, writer.held].ravel() if writer.held else batch.roots for writer, batch in self._waiting]
+        for rows in used:
+            self._used[rows if self._summaries.version < NESTED else self._index.rows.root[rows]] = True
+
+    def _summarised(self) -> IntColumn:
+        marked, topology = np.flatnonzero(self._used), self._index.topology
+        if self._summaries.version < NESTED or not topology.has_trees:
+            return marked
+        trees = topology.trees
+        numbers = trees.number[marked]
+        starts, sizes = trees.starts[numbers], trees.starts[numbers + 1] - trees.starts[numbers]
+        before = np.cumsum(sizes) - sizes
+        rows: IntColumn = trees.rows[np.repeat(starts - before, sizes) + np.arange(sizes.sum())]
+        return rows
 
 
-def _flat(index: Index, candidate: Candidate) -> bool:
-    """Whether no two providers of it are of one tree: older clients know of none."""
-    roots = [index.provider(number).root_id for number in candidate.allocations]
-    return len(roots) == len(set(roots))
-
-
-def _distinct(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Where nobody is told which group got what, those that claim the same are one (C141)."""
-    found: dict[frozenset[Any], Candidate] = {}
-    for candidate in candidates:
-        claimed = frozenset((number, *sorted(amounts.items())) for number, amounts in candidate.allocations.items())
-        found.setdefault(claimed, candidate)
-    return list(found.values())
-
-
-def _request(candidate: Candidate, uuids: _Uuids, version: int) -> dict[str, Any]:
-    if version < _KEYED:
-        return {
-            "allocations": [
-                {"resource_provider": {"uuid": uuids[number]}, "resources": amounts}
-                for number, amounts in candidate.allocations.items()
-            ]
-        }
-    shown: dict[str, Any] = {
-        "allocations": {uuids[number]: {"resources": amounts} for number, amounts in candidate.allocations.items()}
-    }
-    if version >= _WITH_MAPPINGS:
-        shown["mappings"] = {suffix: [uuids[number] for number in found] for suffix, found in candidate.mappings.items()}
-    return shown
-
-
-def _summarised(index: Index, candidates: Sequence[Candidate], version: int) -> list[Provider]:
-    """From 1.29 on every provider of a tree that is used, before those that are used."""
-    used = dict.fromkeys(number for candidate in candidates for number in candidate.allocations)
-    if version < _NESTED:
-        return [index.provider(number) for number in used]
-    roots = dict.fromkeys(index.provider(number).root_id for number in used)
-    # A candidate that allocates nothing (placement 1.1001) still tells of its tree.
-    roots.update(dict.fromkeys(candidate.root_id for candidate in candidates if not candidate.allocations))
-    return [provider for root in roots for provider in index.tree(root)]
-
-
-def _standard_first(trait: str) -> tuple[bool, str]:
-    return trait.startswith("CUSTOM_"), trait
-
-
-def _summary(index: Index, provider: Provider, classes: frozenset[str], version: int) -> dict[str, Any]:
-    shown: dict[str, Any] = {
-        "resources": {
-            name: {"capacity": inventory.capacity, "used": inventory.used}
-            for name, inventory in provider.inventories.items()
-            if version >= _ALL_CLASSES or name in classes
-        }
-    }
-    if version >= _WITH_TRAITS:
-        shown["traits"] = sorted(provider.traits, key=_standard_first)
-    if version >= _NESTED:
-        parent = provider.parent_id
-        shown["parent_provider_uuid"] = None if parent is None else index.provider(parent).uuid
-        shown["root_provider_uuid"] = index.provider(provider.root_id).uuid
-    return shown
+def _part(batch: Batch, start: int, end: int) -> Batch:
+    return Batch(batch.form, batch.roots[start:end], batch.providers[start:end])

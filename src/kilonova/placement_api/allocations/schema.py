@@ -57,7 +57,9 @@ _OWNER: Final = (
     Field("user_id", _ID, since=8, required=True),
     Field("consumer_generation", {**ANY_GENERATION, "type": ["integer", "null"]}, since=28, required=True),
     Field("mappings", _MAPPINGS, since=34),
-    Field("consumer_type", {"type": "string", "pattern": "^[A-Z0-9_]{1,255}$"}, since=38, required=True),
+    Field(
+        "consumer_type", {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[A-Z0-9_]+$"}, since=38, required=True
+    ),
 )
 PUT: Final = Shape(
     [

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from kilonova.domain.errors import BadRequest, NotFound
-from kilonova.domain.ledger import ANY, Amounts, Consumer, ConsumerWrite
+from kilonova.domain.errors import BadRequest
+from kilonova.domain.ledger import ANY, ConsumerWrite
 from kilonova.domain.resources import Provider
 from kilonova.placement.index import Index
 from kilonova.placement_api.uuids import canonical
-from kilonova.storage.ledger import Holding
+from kilonova.storage.ledger import Holding, WholeConsumer
 
 _WITH_OWNER: Final = 12
 _WITH_GENERATION: Final = 28
@@ -37,12 +37,12 @@ def classes_of(writes: Sequence[ConsumerWrite]) -> frozenset[str]:
     return frozenset(name for write in writes for amounts in write.allocations.values() for name in amounts)
 
 
-def shown_consumer(consumer: Consumer, held: Amounts, index: Index, version: int) -> dict[str, Any]:
+def shown_consumer(whole: WholeConsumer, version: int) -> dict[str, Any]:
     """What a consumer holds, with what the version tells of the consumer."""
-    providers = [provider for provider in (_find(index, number) for number in held) if provider is not None]
+    consumer = whole.consumer
     shown: dict[str, Any] = {
         "allocations": {
-            provider.uuid: {"generation": provider.generation, "resources": held[provider.id]} for provider in providers
+            held.provider_uuid: {"generation": held.provider_generation, "resources": held.amounts} for held in whole.held
         }
     }
     if version >= _WITH_OWNER:
@@ -63,14 +63,6 @@ def shown_provider(provider: Provider, holdings: Sequence[Holding], version: int
             entry["consumer_generation"] = holding.consumer.generation
         shown[holding.consumer.uuid] = entry
     return {"allocations": shown, "resource_provider_generation": provider.generation}
-
-
-def _find(index: Index, provider_id: int) -> Provider | None:
-    """A provider that may have gone, with all that was held of it, since the rows were read."""
-    try:
-        return index.provider(provider_id)
-    except NotFound:
-        return None
 
 
 def _listed(entries: Sequence[Mapping[str, Any]]) -> list[tuple[str, Mapping[str, Any]]]:

@@ -7,7 +7,7 @@ from kilonova.domain.ledger import ANY, Expected
 from kilonova.domain.resources import Provider
 from kilonova.http.calls import Answer, Call
 from kilonova.placement_api.inventories.view import inventory_of, shown_inventories, shown_one
-from kilonova.placement_api.lookups import lock_classes, provider_of
+from kilonova.placement_api.lookups import edit_provider, lock_classes, provider_of
 from kilonova.placement_api.parts import PlacementParts
 from kilonova.placement_api.replies import reply
 from kilonova.storage.database import Transaction
@@ -30,7 +30,8 @@ async def show(call: Call, parts: PlacementParts) -> Answer:
 
 async def replace_all(call: Call, parts: PlacementParts) -> Answer:
     """PUT /resource_providers/{uuid}/inventories."""
-    wanted = {name: inventory_of(name, body, call.version) for name, body in call.body["inventories"].items()}
+    doing = _doing("update", call)
+    wanted = {name: inventory_of(name, body, call.version, doing) for name, body in call.body["inventories"].items()}
     generation = int(call.body["resource_provider_generation"])
     after = await _edit(call, parts, generation, wanted, lambda present: wanted)
     return reply(call, shown_inventories(after))
@@ -39,7 +40,7 @@ async def replace_all(call: Call, parts: PlacementParts) -> Answer:
 async def create(call: Call, parts: PlacementParts) -> Answer:
     """POST /resource_providers/{uuid}/inventories."""
     name = call.body["resource_class"]
-    inventory = inventory_of(name, call.body, call.version)
+    inventory = inventory_of(name, call.body, call.version, _doing("create", call))
     generation = call.body.get("resource_provider_generation", ANY)
 
     def add(present: Inventories) -> Inventories:
@@ -55,7 +56,7 @@ async def create(call: Call, parts: PlacementParts) -> Answer:
 async def update(call: Call, parts: PlacementParts) -> Answer:
     """PUT /resource_providers/{uuid}/inventories/{resource_class}."""
     name = call.path["resource_class"]
-    inventory = inventory_of(name, call.body, call.version)
+    inventory = inventory_of(name, call.body, call.version, _doing("update", call))
 
     def put(present: Inventories) -> Inventories:
         if name not in present:
@@ -85,11 +86,13 @@ async def delete(call: Call, parts: PlacementParts) -> Answer:
     return Answer(204)
 
 
+def _doing(verb: str, call: Call) -> str:
+    return f"Unable to {verb} inventory for resource provider {call.path['uuid']}"
+
+
 async def _edit(call: Call, parts: PlacementParts, generation: Expected, classes: Collection[str], edit: Edit) -> Provider:
-    provider = (await provider_of(call, parts)).provider
+    async def work(transaction: Transaction, provider_id: int) -> Provider:
+        await lock_classes(transaction, parts, classes, "Unknown resource class in inventory")
+        return await edit_inventories(transaction, provider_id, generation, edit)
 
-    async def work(transaction: Transaction) -> Provider:
-        await lock_classes(transaction, parts, classes)
-        return await edit_inventories(transaction, provider.id, generation, edit)
-
-    return await parts.database.transact(work)
+    return await edit_provider(call, parts, work)

@@ -9,8 +9,11 @@ from kilonova.domain.resources import Inventory, Provider
 _RESERVES_ALL: Final = 26
 
 
-def inventory_of(resource_class: str, body: Mapping[str, Any], version: int) -> Inventory:
-    """An inventory as a body gives it, its parts at their defaults where they are left out. Raises BadRequest."""
+def inventory_of(resource_class: str, body: Mapping[str, Any], version: int, doing: str) -> Inventory:
+    """An inventory as a body gives it, its parts at their defaults where they are left out.
+
+    Raises BadRequest, whose sentence begins with what cannot be done (`doing`).
+    """
     made = Inventory(
         total=int(body["total"]),
         reserved=int(body.get("reserved", 0)),
@@ -20,7 +23,8 @@ def inventory_of(resource_class: str, body: Mapping[str, Any], version: int) -> 
         allocation_ratio=float(body.get("allocation_ratio", 1.0)),
     )
     if made.reserved > made.total or (made.reserved == made.total and version < _RESERVES_ALL):
-        raise BadRequest(f"Unable to update inventory: {resource_class} reserves {made.reserved} of a total of {made.total}.")
+        limit = "greater than total" if version >= _RESERVES_ALL else "greater than or equal to total"
+        raise BadRequest(f"{doing}: reserved of {resource_class} is {made.reserved}, which is {limit} ({made.total}).")
     return made
 
 

@@ -23,7 +23,7 @@ async def post(call: Call, parts: PlacementParts) -> Answer:
     classes = classes_of(writes).union(*(entry.inventories for entry in new))
 
     async def work(transaction: Transaction) -> None:
-        await lock_classes(transaction, parts, classes)
+        await lock_classes(transaction, parts, classes, "Unable to reshape")
         await reshape(transaction, new, writes)
 
     with told_at(call.version):
@@ -35,5 +35,6 @@ def _inventories(uuid: str, entry: Mapping[str, Any], index: Index, version: int
     provider = index.find(canonical(uuid, "resource provider uuid"))
     if provider is None:
         raise UnknownProvider(f"Resource provider {uuid} of the inventories does not exist.")
-    inventories = {name: inventory_of(name, body, version) for name, body in entry["inventories"].items()}
+    doing = f"Unable to update inventory for resource provider {uuid}"
+    inventories = {name: inventory_of(name, body, version, doing) for name, body in entry["inventories"].items()}
     return NewInventories(provider.id, int(entry["resource_provider_generation"]), inventories)

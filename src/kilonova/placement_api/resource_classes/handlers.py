@@ -8,6 +8,7 @@ from kilonova.http.calls import Answer, Call
 from kilonova.placement_api.parts import PlacementParts
 from kilonova.placement_api.replies import base_of, reply
 from kilonova.placement_api.resource_classes.schema import CUSTOM_PATTERN
+from kilonova.placement_api.wording import invalid_name
 from kilonova.storage.database import Transaction
 from kilonova.storage.ledger_names import CLASSES
 
@@ -43,8 +44,10 @@ async def create(call: Call, parts: PlacementParts) -> Answer:
 async def put(call: Call, parts: PlacementParts) -> Answer:
     """PUT /resource_classes/{name} from 1.7 on: make sure that it exists."""
     name = call.path["name"]
-    if not re.fullmatch(CUSTOM_PATTERN, name) or len(name) > _MOST:
-        raise BadRequest(f"Invalid resource class {name}: it must begin with CUSTOM_ and have only A-Z, 0-9 and _.")
+    if not re.fullmatch(CUSTOM_PATTERN, name):
+        raise BadRequest(invalid_name(f"{name!r} does not match {CUSTOM_PATTERN!r}", "pattern"))
+    if len(name) > _MOST:
+        raise BadRequest(invalid_name(f"{name!r} is longer than {_MOST} characters", "maxLength"))
     made = await _add(parts, name)
     return Answer(201 if made else 204, None, {"Location": _address(call, name)})
 
@@ -75,7 +78,7 @@ async def delete(call: Call, parts: PlacementParts) -> Answer:
         if not await CLASSES.drop(transaction, name):
             raise _missing(name)
         if await CLASSES.in_use(transaction, name):
-            raise Conflict(f"Error in delete resource class: {name} is in use in inventory.")
+            raise Conflict(f"Error in delete resource class {name}: Class is in use in inventory.")
 
     await parts.database.transact(work)
     return Answer(204)
@@ -94,7 +97,7 @@ def _refuse_standard(parts: PlacementParts, name: str, verb: str) -> None:
 
 
 def _missing(name: str) -> NotFound:
-    return NotFound(f"No such resource class: {name}")
+    return NotFound(f"No such resource class {name}.")
 
 
 def _address(call: Call, name: str) -> str:

@@ -13,10 +13,12 @@ from kilonova.http.calls import Answer, Call
 from kilonova.placement.index import Index
 from kilonova.placement.reading import Reading
 from kilonova.placement.rows import Mask
+from kilonova.placement_api.bodies import Body
 from kilonova.placement_api.lookups import check_names, provider_of
 from kilonova.placement_api.parts import PlacementParts
 from kilonova.placement_api.queries import Terms, read_member_of, read_resources, read_traits, read_uuid
 from kilonova.placement_api.replies import base_of, reply
+from kilonova.placement_api.resource_providers.listing import Listing
 from kilonova.placement_api.resource_providers.view import PROVIDER, ShownProvider
 from kilonova.placement_api.uuids import canonical
 from kilonova.storage.database import Transaction
@@ -24,6 +26,8 @@ from kilonova.storage.provider_trees import create_provider, delete_provider, mo
 
 _MOVES: Final = 37
 _ANSWERS_CREATE: Final = 20
+_TOGETHER: Final = 512
+"""How many entries are written at a time: at most a few milliseconds."""
 
 
 async def list_providers(call: Call, parts: PlacementParts) -> Answer:
@@ -33,17 +37,31 @@ async def list_providers(call: Call, parts: PlacementParts) -> Answer:
     asked = call.first("resources")
     resources = {} if asked is None else read_resources("resources", asked)
     await check_names(parts, resources, required.names)
-    index = await parts.index.fresh()
-    reading = Reading(index, None)
-    mask = _named(index, call)
-    for name, amount in resources.items():
-        mask &= reading.has_class(name) & reading.unit_fits(name, amount) & (reading.free(name) >= amount)
-    mask &= _fitting(required, reading.everybody, reading.any_trait)
-    mask &= _fitting(member_of, reading.everybody, reading.any_aggregate)
-    ids = np.sort(index.rows.ids[mask]).tolist()
-    render, base = PROVIDER.at(call.version, call.allows), base_of(call)
-    shown = [render(ShownProvider(index.provider(number), index, base)) for number in ids]
-    return reply(call, {"resource_providers": shown})
+    async with parts.index.pinned() as index:
+        reading = Reading(index, None)
+        mask = _named(index, call)
+        for name, amount in resources.items():
+            mask &= reading.has_class(name) & reading.unit_fits(name, amount) & (reading.free(name) >= amount)
+        mask &= _fitting(required, reading.everybody, reading.any_trait)
+        mask &= _fitting(member_of, reading.everybody, reading.any_aggregate)
+        return await _listed(call, Listing(index, parts.prepared, call.version, base_of(call)), mask)
+
+
+async def _listed(call: Call, listing: Listing, mask: Mask) -> Answer:
+    """The providers of these rows in the order of their numbers, written in slices."""
+    rows = np.flatnonzero(mask)
+    rows = rows[np.argsort(listing.index.rows.ids[rows])]
+    body = Body()
+    body.add([b'{"resource_providers":['])
+    for start in range(0, len(rows), _TOGETHER):
+        pieces = listing.write(rows[start : start + _TOGETHER])
+        if not start:
+            # All but the first have a comma before them.
+            pieces[0] = pieces[0][1:]
+        body.add(pieces)
+        await body.breathe()
+    body.add([b"]}"])
+    return body.answer(call)
 
 
 def _named(index: Index, call: Call) -> Mask:
@@ -78,7 +96,8 @@ async def create(call: Call, parts: PlacementParts) -> Answer:
     uuid = canonical(call.body.get("uuid") or new_uuid(), "uuid")
     parent_uuid = _parent_uuid(call)
     if parent_uuid == uuid:
-        raise BadRequest("parent provider UUID cannot be same as UUID. Unable to create resource provider.")
+        name = call.body["name"]
+        raise BadRequest(f'Unable to create resource provider "{name}", {uuid}: parent provider UUID cannot be same as UUID.')
     parent = await _parent(parts, parent_uuid)
 
     async def work(transaction: Transaction) -> Provider:
@@ -120,7 +139,7 @@ async def update(call: Call, parts: PlacementParts) -> Answer:
 
 async def delete(call: Call, parts: PlacementParts) -> Answer:
     """DELETE /resource_providers/{uuid}."""
-    provider = (await provider_of(call, parts)).provider
+    provider = (await provider_of(call, parts, " for delete")).provider
 
     async def work(transaction: Transaction) -> None:
         await delete_provider(transaction, provider.id)

@@ -6,14 +6,10 @@ from kilonova.http.shapes import Field, Shape
 from kilonova.placement_api.numbers import ANY_GENERATION
 
 CUSTOM_PATTERN: Final = "^CUSTOM_[A-Z0-9_]+$"
-_FILTER: Final = r"^(in:[A-Z0-9_]+(,[A-Z0-9_]+)*|startswith:[A-Z0-9_]+)$"
 LIST: Final = Shape(
     [
-        Field("name", {"type": "array", "items": {"type": "string", "pattern": _FILTER}, "maxItems": 1}),
-        Field(
-            "associated",
-            {"type": "array", "items": {"type": "string", "pattern": "^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])$"}, "maxItems": 1},
-        ),
+        Field("name", {"type": "array", "maxItems": 1}),
+        Field("associated", {"type": "array", "maxItems": 1}),
     ]
 )
 PUT_OF_PROVIDER: Final = Shape(
