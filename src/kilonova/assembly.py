@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -22,8 +22,11 @@ from kilonova.bus.in_process import InProcessBus
 from kilonova.bus.nats import NatsBus
 from kilonova.bus.nats_server import inbox_prefix
 from kilonova.bus.tasks import keep_going
+from kilonova.companions.identity.contract import IdentityService
 from kilonova.companions.identity.embedded import EmbeddedIdentity
 from kilonova.companions.identity.face import identity_face
+from kilonova.companions.identity.noauth import NoAuthIdentity
+from kilonova.companions.identity.remote import RemoteIdentity
 from kilonova.companions.identity.tokens import load_keys
 from kilonova.companions.image.embedded import EmbeddedImages
 from kilonova.companions.image.face import image_face
@@ -37,13 +40,14 @@ from kilonova.compute_api.parts import ComputeParts
 from kilonova.compute_api.policy import RULES as COMPUTE_RULES
 from kilonova.compute_api.routes import ROUTES as COMPUTE_ROUTES
 from kilonova.compute_api.versions_doc.handlers import root_routes, version_routes
-from kilonova.domain.clock import new_uuid
+from kilonova.domain.clock import new_uuid, now
 from kilonova.domain.errors import KilonovaError, Unavailable
 from kilonova.drivers.fake.driver import FakeDriver
 from kilonova.drivers.fake.shape import FakeShape
+from kilonova.http.cors import Cors
 from kilonova.http.errors import compute_form, errors_form
 from kilonova.http.face import Face, FaceSettings
-from kilonova.http.policy import Policy
+from kilonova.http.policy import Policy, PolicyError, read_rules
 from kilonova.http.site import Application, Metrics, Site
 from kilonova.http.versions import Versions
 from kilonova.operations.accept import Acceptor, AcceptSettings
@@ -67,9 +71,10 @@ from kilonova.own_api.parts import OwnParts
 from kilonova.own_api.routes import CHAOS, KILONOVA
 from kilonova.own_api.routes import RULES as OWN_RULES
 from kilonova.placement_api.face import Mounting, placement_face
-from kilonova.placement_api.parts import PlacementParts
+from kilonova.placement_api.parts import STANDARD_CLASSES, PlacementParts
+from kilonova.placement_api.policy import RULES as PLACEMENT_RULES
 from kilonova.reconcilers import housekeeping
-from kilonova.reconcilers.housekeeping import checkpoint, dead_cards, feed_tail, old_history
+from kilonova.reconcilers.housekeeping import Chore, checkpoint, dead_cards, feed_tail, old_history
 from kilonova.reconcilers.liveness import Liveness, LivenessSettings
 from kilonova.reconcilers.parked import unpark
 from kilonova.reconcilers.presence import CONDUCTOR_BINARIES, announce, presence
@@ -88,6 +93,8 @@ from kilonova.storage import topology
 from kilonova.storage.database import Database
 from kilonova.storage.postgresql import PostgresqlDatabase
 from kilonova.storage.sqlite import SqliteDatabase
+from kilonova.storage.takeover import checks, reading, writing
+from kilonova.storage.takeover.source import open_source
 
 log = structlog.get_logger(__name__)
 STANDARD_TRAITS: Final = frozenset(os_traits.get_traits())
@@ -307,15 +314,79 @@ async def start_chores(ground: Ground, companions: Companions) -> asyncio.Task[N
     host = socket.gethostname()
     await announce(ground.database, host, CONDUCTOR_BINARIES)
     chores = [
-        feed_tail(ground.database, FEED_KEPT),
+        *_database_chores(ground.database, ground.settings),
         dead_cards(ground.database, companions.networks),
         presence(ground.database, host, CONDUCTOR_BINARIES),
     ]
     if ground.settings.conductor.purge_seconds > 0:
         chores.append(old_history(ground.database, ground.settings.conductor.purge_seconds))
-    if isinstance(ground.database, SqliteDatabase):
-        chores.append(checkpoint(ground.database, ground.settings.database.checkpoint_seconds))
     return asyncio.create_task(housekeeping.run(chores), name="chores")
+
+
+def _database_chores(database: Database, settings: Settings) -> list[Chore]:
+    """What keeps a database small that nobody else looks after."""
+    chores = [feed_tail(database, FEED_KEPT)]
+    if isinstance(database, SqliteDatabase):
+        chores.append(checkpoint(database, settings.database.checkpoint_seconds))
+    return chores
+
+
+@dataclass(frozen=True, slots=True)
+class PlacementAlone:
+    """What the placement API stands on where it is served alone: no bus, no conductor, no other face."""
+
+    settings: Settings
+    database: Database
+    ledger: LedgerIndex
+    identity: IdentityService
+
+
+def make_placement_alone(settings: Settings, database: Database) -> PlacementAlone:
+    """The ground of one process that serves placement alone. Raises SettingsError."""
+    return PlacementAlone(settings, database, LedgerIndex(database), _placement_identity(settings, database))
+
+
+def _placement_identity(settings: Settings, database: Database) -> IdentityService:
+    strategy = settings.placement.auth_strategy
+    if strategy == "keystone":
+        return RemoteIdentity(settings.keystone)
+    if strategy == "noauth2":
+        log.warning("placement.everybody_is_believed", auth_strategy=strategy)
+        return NoAuthIdentity()
+    if strategy != "embedded":
+        raise SettingsError(f"[placement] auth_strategy: {strategy!r} is not embedded, keystone or noauth2")
+    return EmbeddedIdentity(database, load_keys(Path(settings.state.directory) / "identity.keys"), settings.identity)
+
+
+async def take_over(database: Database, url: str) -> checks.WholeLedger:
+    """Write the ledger of the community's placement at an SQLAlchemy URL into an empty one of ours; what was written.
+
+    Raises checks.CannotTakeOver, writing.NotEmpty, source.Unreadable, errors.BadRequest, errors.Unavailable.
+    """
+    async with open_source(url) as source:
+        tables = await reading.read(source)
+    ledger = checks.check(tables, checks.Standards(STANDARD_CLASSES, STANDARD_TRAITS), now())
+    await writing.write(database, ledger)
+    return ledger
+
+
+def start_placement_chores(alone: PlacementAlone) -> asyncio.Task[None]:
+    """The chores of a process that serves placement alone."""
+    return asyncio.create_task(housekeeping.run(_database_chores(alone.database, alone.settings)), name="chores")
+
+
+def make_placement_site(alone: PlacementAlone) -> Site:
+    """The placement API at the root, where clients of the community's own service look for it, and at our usual places.
+
+    Raises SettingsError for a policy file that cannot be read.
+    """
+    parts = PlacementParts(alone.database, alone.ledger, search_seconds=alone.settings.placement.search_seconds)
+    keystone = alone.settings.keystone.url if isinstance(alone.identity, RemoteIdentity) else ""
+    faces = [
+        (mounting.prefix, _open_to_pages(placement_face(parts, alone.identity, mounting), alone.settings))
+        for mounting in _placement_mountings(alone.settings, ("", "/placement", "/own/placement"), keystone)
+    ]
+    return Site(faces, Metrics(), lambda: _health(alone.database))
 
 
 def make_site(ground: Ground, companions: Companions, url: str) -> Site:
@@ -331,12 +402,18 @@ def make_site(ground: Ground, companions: Companions, url: str) -> Site:
         *_placement_faces(ground, companions, identity_url),
         *_own_faces(ground, companions, reads, identity_url),
     ]
-    return Site(faces, Metrics(), lambda: _health(ground))
+    return Site(faces, Metrics(), lambda: _health(ground.database))
 
 
-async def _health(ground: Ground) -> Mapping[str, str]:
+def _open_to_pages(face: Application, settings: Settings) -> Application:
+    """The placement API with answers to browsers whose pages come from elsewhere, where some are allowed to."""
+    allowed = settings.placement
+    return Cors(face, allowed.cors_origins, allowed.cors_headers) if allowed.cors_origins else face
+
+
+async def _health(database: Database) -> Mapping[str, str]:
     try:
-        async with ground.database.read() as transaction:
+        async with database.read() as transaction:
             await topology.read(transaction)
     except KilonovaError as error:
         return {"database": str(error)}
@@ -381,10 +458,20 @@ def _compute_faces(
 
 
 def _placement_faces(ground: Ground, companions: Companions, identity_url: str) -> Iterator[tuple[str, Application]]:
-    parts = PlacementParts(ground.database, ground.ledger)
-    for prefix in ("", "/own"):
-        mounting = Mounting(f"{prefix}/placement", own=bool(prefix), identity_url=identity_url)
-        yield mounting.prefix, placement_face(parts, companions.identity, mounting)
+    parts = PlacementParts(ground.database, ground.ledger, search_seconds=ground.settings.placement.search_seconds)
+    for mounting in _placement_mountings(ground.settings, ("/placement", "/own/placement"), identity_url):
+        yield mounting.prefix, _open_to_pages(placement_face(parts, companions.identity, mounting), ground.settings)
+
+
+def _placement_mountings(settings: Settings, prefixes: Sequence[str], identity_url: str) -> list[Mounting]:
+    """Where the placement API stands, by which rules. Raises SettingsError for a policy file that cannot be read."""
+    path = settings.placement.policy_file
+    try:
+        overrides = read_rules(Path(path)) if path else {}
+        Policy(PLACEMENT_RULES, overrides)
+    except PolicyError as error:
+        raise SettingsError(f"[placement] policy_file: {error}") from error
+    return [Mounting(prefix, prefix.startswith("/own"), identity_url, overrides) for prefix in prefixes]
 
 
 def _own_faces(ground: Ground, companions: Companions, reads: HostReads, identity_url: str) -> Iterator[tuple[str, Application]]:

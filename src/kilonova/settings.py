@@ -75,6 +75,36 @@ class SchedulerSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class PlacementSettings:
+    """[placement]: the placement API, alone or with the cloud."""
+
+    auth_strategy: str = knob(
+        "embedded",
+        "`kilonova placement`: who knows tokens: `embedded` (this database's identity), `keystone`, `noauth2` (anybody; tests).",
+    )
+    policy_file: str = knob("", "YAML file of policy rules by the community's names, over the defaults.")
+    search_seconds: float = knob(10.0, "How long one search for candidates may take; then it is refused with 503.")
+    cors_origins: tuple[str, ...] = knob((), "Origins whose pages may call the placement API from a browser; `*`: any.")
+    cors_headers: tuple[str, ...] = knob((), "Headers that such pages may send besides the usual.")
+
+
+@dataclass(frozen=True, slots=True)
+class KeystoneSettings:
+    """[keystone]: a real Keystone that knows the tokens, and our own login there."""
+
+    url: str = knob("", "Address of its API: http://host:5000 or https://host/identity.")
+    username: str = knob("placement", "User that asks what tokens mean; needs the role service, or admin.")
+    password: str = knob("", "Password of that user.")
+    project_name: str = knob("service", "Project of that user.")
+    user_domain: str = knob("Default", "Name of that user's domain.")
+    project_domain: str = knob("Default", "Name of that project's domain.")
+    ca_file: str = knob("", "PEM file of the authorities that sign its certificate; empty: the usual ones.")
+    cache_seconds: float = knob(60.0, "How long a token may still be believed after it was revoked.")
+    cached_tokens: int = knob(10_000, "Most tokens that are remembered.")
+    call_seconds: float = knob(10.0, "How long finding out what one token means may take.")
+
+
+@dataclass(frozen=True, slots=True)
 class ComputeSettings:
     """[compute]: what servers may do."""
 
@@ -156,6 +186,8 @@ class Settings:
     api: ApiSettings = field(default_factory=ApiSettings)
     database: DatabaseSettings = field(default_factory=DatabaseSettings)
     bus: BusSettings = field(default_factory=BusSettings)
+    placement: PlacementSettings = field(default_factory=PlacementSettings)
+    keystone: KeystoneSettings = field(default_factory=KeystoneSettings)
     scheduler: SchedulerSettings = field(default_factory=SchedulerSettings)
     compute: ComputeSettings = field(default_factory=ComputeSettings)
     quota: QuotaSettings = field(default_factory=QuotaSettings)

@@ -26,10 +26,10 @@ SECONDS: Final = 30.0
 ROOT: Final = Path(__file__).parents[2]
 
 
-async def race(url: str, rounds: int) -> list[int]:
+async def race(url: str, rounds: int, way: str) -> list[int]:
     """How many won in each round. Fails where the ledger does not say the same as the winners."""
     database = await PostgresqlDatabase.connect(url, connections=2, seconds=30)
-    claimers = [await _claimer(url) for _ in range(PROCESSES)]
+    claimers = [await _claimer(url, way) for _ in range(PROCESSES)]
     try:
         for claimer in claimers:
             assert await _line(claimer) == b"ready\n"
@@ -42,12 +42,13 @@ async def race(url: str, rounds: int) -> list[int]:
         await database.close()
 
 
-async def _claimer(url: str) -> asyncio.subprocess.Process:
+async def _claimer(url: str, way: str) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
         "tests.processes.claimer",
         url,
+        way,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         cwd=ROOT,

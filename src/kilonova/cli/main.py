@@ -15,6 +15,7 @@ COMMANDS: Final = {
     "api": "kilonova.cli.roles",
     "conductor": "kilonova.cli.roles",
     "agent": "kilonova.cli.roles",
+    "placement": "kilonova.cli.placement",
     "audit": "kilonova.cli.look",
     "explain": "kilonova.cli.look",
     "config": "kilonova.cli.settings_commands",

@@ -29,10 +29,12 @@ _CLASSLESS: Final = Statement(
     LEFT JOIN inventories i ON i.provider_id = a.provider_id AND i.resource_class = a.resource_class
     WHERE i.provider_id IS NULL""")
 )
+# A ledger without hosts of ours is served alone: its instances are another cloud's.
 _OWNERLESS: Final = Statement(
     text("""
     SELECT c.uuid, s.id, coalesce(s.vm_state, '') FROM consumers c LEFT JOIN servers s ON s.id = c.uuid
-    WHERE (s.id IS NOT NULL AND (s.deleted OR s.host IS NULL)) OR (s.id IS NULL AND c.consumer_type = 'INSTANCE')""")
+    WHERE (s.id IS NOT NULL AND (s.deleted OR s.host IS NULL))
+        OR (s.id IS NULL AND c.consumer_type = 'INSTANCE' AND EXISTS (SELECT 1 FROM hosts))""")
 )
 _UNCLAIMED: Final = Statement(
     text("""
