@@ -14,7 +14,9 @@ from pathlib import Path
 
 import httpx
 from conformance_checks import Answer
-from conformance_rows import STEPS, NoRoomProbe, Row, Step
+from conformance_ledger import commands_without_row
+from conformance_rows import STEPS
+from conformance_steps import Ask, NoRoomProbe, Row, Step
 from started_cloud import CloudDied, Outcome, StartedCloud, remove
 
 READY_AIM_SECONDS = 3.0
@@ -44,14 +46,18 @@ class Conformance:
         """All steps in order, printed as they come. Those that would begin after `deadline` (monotonic) fail unrun."""
         results = []
         for step in steps:
-            name = step.command if isinstance(step, Row) else "POST /servers with a flavor that fits nowhere, until ERROR"
             if time.monotonic() > deadline:
-                result = Result(name, 0.0, ("not run: the time of the whole run is up",))
+                result = Result(_name(step), 0.0, ("not run: the time of the whole run is up",))
             else:
-                result = self._row(step) if isinstance(step, Row) else self._probe(name, step)
+                result = self._step(step)
             print_result(result)
             results.append(result)
         return results
+
+    def _step(self, step: Step) -> Result:
+        if isinstance(step, Row):
+            return self._row(step)
+        return self._ask(step) if isinstance(step, Ask) else self._probe(_name(step), step)
 
     def _row(self, row: Row) -> Result:
         begun = time.monotonic()
@@ -90,6 +96,25 @@ class Conformance:
                 self.kept[name] = str(first[column])
         return complaints
 
+    def _ask(self, ask: Ask) -> Result:
+        """One request, its status, the version it names, and its body."""
+        headers = {"X-Auth-Token": self.cloud.token}
+        if ask.version:
+            headers["OpenStack-API-Version"] = f"placement {ask.version}"
+        begun = time.monotonic()
+        method = "GET" if ask.body is None else "PUT"
+        answer = httpx.request(method, f"{self.cloud.url}{ask.path.format_map(self.kept)}", headers=headers, json=ask.body)
+        seconds = time.monotonic() - begun
+        if answer.status_code != ask.status:
+            return Result(ask.name, seconds, (f"answered {answer.status_code} instead of {ask.status}: {answer.text:.300}",))
+        complaints = []
+        named = answer.headers.get("openstack-api-version", "")
+        if ask.answered and named != f"placement {ask.answered}":
+            complaints.append(f"the version named is {named!r} instead of {ask.answered}")
+        value = answer.json() if answer.content else None
+        complaints += [sentence for check in ask.checks for sentence in check(Answer(answer.text, "", value))]
+        return Result(ask.name, seconds, tuple(complaints))
+
     def _probe(self, name: str, probe: NoRoomProbe) -> Result:
         """How long the server takes to say that a create finds no host, without the client's own start."""
         if "image" not in self.kept or "huge" not in self.kept:
@@ -111,6 +136,12 @@ class Conformance:
         if seconds > probe.within_seconds:
             complaints.append(f"it took {seconds:.2f} s instead of {probe.within_seconds:.0f} s")
         return Result(name, seconds, tuple(complaints))
+
+
+def _name(step: Step) -> str:
+    if isinstance(step, Row):
+        return step.command
+    return step.name if isinstance(step, Ask) else "POST /servers with a flavor that fits nowhere, until ERROR"
 
 
 def print_result(result: Result) -> None:
@@ -136,6 +167,10 @@ def conform(directory: Path, flags: tuple[str, ...], seconds: float) -> int:
         results = Conformance(cloud, kept).run(STEPS, begun + seconds)
     finally:
         cloud.stop()
+    unmentioned = commands_without_row(STEPS)
+    if unmentioned:
+        results.append(Result("every command of osc-placement", 0.0, tuple(f"no row runs {name!r}" for name in unmentioned)))
+        print_result(results[-1])
     failed = sum(1 for result in results if result.complaints)
     if failed:
         print(f"What the cloud wrote last:\n{cloud.log_tail()}")

@@ -103,6 +103,26 @@ def omits(expected: Mapping[str, Any]) -> Check:
     return check
 
 
+def at(expected: Any, *place: str | int) -> Check:
+    """What stands at a place of the value printed: keys of objects, and numbers of items."""
+
+    def check(answer: Answer) -> list[str]:
+        value = answer.value
+        for step in place:
+            try:
+                value = value[step]
+            except (KeyError, IndexError, TypeError):
+                return [f"there is no {step!r} of {place} in {answer.value!r:.300}"]
+        return [] if expected == value else [f"{place} is {value!r:.300} instead of {expected!r}"]
+
+    return check
+
+
+def empty(answer: Answer) -> list[str]:
+    """The list printed has no items."""
+    return [] if answer.value == [] else [f"printed {answer.value!r:.300}"]
+
+
 def counts(least: int) -> Check:
     """The list printed has at least so many items."""
 

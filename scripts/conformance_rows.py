@@ -1,13 +1,9 @@
 """The table of conformance: every command that is run, its exit code, and what its output must say."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-
 from conformance_checks import (
     GIVEN,
     TIME,
     UUID,
-    Check,
     Like,
     counts,
     has,
@@ -18,33 +14,8 @@ from conformance_checks import (
     omits,
     says,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One command of users. `{name}` in it stands for what an earlier row kept.
-
-    With `-f json` in it the output is read as JSON; `keeps` maps names to fields of it (of the first item, if it is a list).
-    A row that `settles` is run again until its checks hold, within `seconds`.
-    """
-
-    command: str
-    checks: tuple[Check, ...] = ()
-    code: int = 0
-    keeps: Mapping[str, str] = field(default_factory=dict)
-    program: str = "openstack"
-    settles: bool = False
-    seconds: float = 60.0
-
-
-@dataclass(frozen=True, slots=True)
-class NoRoomProbe:
-    """Creates a server of flavor `huge` through HTTP and measures how long it takes until it is in ERROR; keeps its id."""
-
-    within_seconds: float = 1.0
-
-
-Step = Row | NoRoomProbe
+from conformance_ledger import LEDGER
+from conformance_steps import NoRoomProbe, Row, Step
 
 SERVER = "OS-EXT-SRV-ATTR:"
 NO_ROOM = Like(r"^No valid host was found\. 3 hosts were looked at: 3 .*DISK_GB \(8192 asked, the most free is 4096\)")
@@ -155,24 +126,7 @@ LIFE: tuple[Step, ...] = (
     ),
 )
 
-LEDGER: tuple[Step, ...] = (
-    Row("resource provider list -f json", (counts(3), lists({"name": "host-1", "uuid": UUID, "generation": GIVEN}))),
-    Row("resource provider show {provider} -f json", (has(uuid=UUID, name="host-1"),)),
-    Row(
-        "resource provider inventory list {provider} -f json",
-        (
-            lists({"resource_class": "VCPU", "total": 64}),
-            lists({"resource_class": "MEMORY_MB"}),
-            lists({"resource_class": "DISK_GB"}),
-        ),
-    ),
-    Row("resource provider usage show {provider} -f json", (lists({"resource_class": "VCPU", "usage": GIVEN}),)),
-    Row("resource provider allocation show {web} -f json", (lists({"resources": {"VCPU": 1, "MEMORY_MB": 512, "DISK_GB": 1}}),)),
-    Row(
-        "allocation candidate list --resource VCPU=1 --resource MEMORY_MB=512 -f json",
-        (counts(3), lists({"resource provider": UUID, "allocation": Like("VCPU=1")})),
-    ),
-    Row("trait list -f json", (counts(100), lists({"name": "HW_CPU_X86_AVX2"}))),
+QUOTA: tuple[Step, ...] = (
     Row(
         "limits show --absolute -f json",
         (lists({"Name": "total_instances_used", "Value": 2}), lists({"Name": "total_cores_used"})),
@@ -218,4 +172,4 @@ END: tuple[Step, ...] = (
     Row("audit --state {state}", (says("^clean"),), program="kilonova"),
 )
 
-STEPS: tuple[Step, ...] = CLOUD + INGREDIENTS + LIFE + LEDGER + NO_ROOM_FOUND + OWN + END
+STEPS: tuple[Step, ...] = CLOUD + INGREDIENTS + LIFE + LEDGER + QUOTA + NO_ROOM_FOUND + OWN + END

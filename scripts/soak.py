@@ -1,6 +1,6 @@
 """Kills processes amid creates and races claimers, many rounds, and prints what was done and found. Exit 1 when a promise broke.
 
-Run it as `make soak`, or with --only up|cluster|claims|matrix, --rounds N, --servers N, --seed N, --keep for the logs.
+Run it as `make soak`, or with --only up|cluster|claims|matrix|ledger, --rounds N, --servers N, --seed N, --keep for the logs.
 """
 
 import argparse
@@ -34,9 +34,12 @@ KINDS: Final = ("api", "conductor", "host", "broker", "connections", "database")
 """What is killed in each round on many processes, one of each; `connections` are all those to PostgreSQL, `database` is one of
 its processes, which makes it recover from a crash.
 """
-ROUNDS: Final = {"up": 10, "cluster": 10, "claims": 200, "matrix": 1}
+ROUNDS: Final = {"up": 10, "cluster": 10, "claims": 200, "matrix": 1, "ledger": 500}
 ROUND_SECONDS: Final = 180.0
 """A round that takes longer has failed."""
+LIFE_SECONDS: Final = 10.0
+"""What one random life and one meeting may take at most, on average."""
+LEDGER_TESTS: Final = ("tests/placement/test_ledger_machine.py", "tests/placement/test_ledger_interleaved.py")
 
 
 @dataclass
@@ -107,6 +110,30 @@ class Soak:
             print(f"  {times} times {count} won")
         print(f"  {time.monotonic() - begun:.1f} s\n")
         self.broken += sum(times for count, times in winners.items() if count != SLOTS)
+
+    async def ledger(self) -> None:
+        """Random lives of the ledger, and random meetings of its writers, other ones each time."""
+        examples = self.rounds["ledger"]
+        print(f"{examples} random lives of the ledger on each database, {examples} meetings of writers on PostgreSQL", flush=True)
+        begun = time.monotonic()
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "pytest",
+            "-p",
+            "no:cacheprovider",
+            *LEDGER_TESTS,
+            cwd=ROOT,
+            env={**os.environ, "KILONOVA_EXAMPLES": str(examples)},
+        )
+        try:
+            async with asyncio.timeout(ROUND_SECONDS + examples * LIFE_SECONDS):
+                code = await process.wait()
+        except TimeoutError:
+            process.kill()
+            code = await process.wait()
+        print(f"  {time.monotonic() - begun:.1f} s\n")
+        self.broken += code != 0
 
     async def _rounds(self, part: str, once: Callable[[int, random.Random], Awaitable[Round]]) -> None:
         print(f"  round  whole s {TITLE}")

@@ -9,10 +9,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from child_processes import POLL_SECONDS, STOP_SECONDS, end, ready_address
+
 BIN = Path(sys.executable).parent
-POLL_SECONDS = 0.01
-START_SECONDS = 60.0
-STOP_SECONDS = 15.0
 
 
 class CloudDied(RuntimeError):
@@ -57,14 +56,10 @@ class StartedCloud:
         command = [str(BIN / "kilonova"), "up", "--port", "0", "--state", str(self.state), *self._flags]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(command, stdout=log, stderr=log, env=self._environment(), start_new_session=True)
-        while time.monotonic() - begun < START_SECONDS:
-            ready = [line for line in self._log.read_text().splitlines(keepends=True) if line.startswith("ready ")]
-            if ready and ready[0].endswith("\n"):
-                self.url = ready[0].split()[1]
-                return time.monotonic() - begun
-            if self._process.poll() is not None:
-                break
-            time.sleep(POLL_SECONDS)
+        address = ready_address(self._process, self._log)
+        if address is not None:
+            self.url = address
+            return time.monotonic() - begun
         self.stop()
         raise CloudDied(f"kilonova up is not ready:\n{self.log_tail()}")
 
@@ -73,12 +68,7 @@ class StartedCloud:
         process, self._process = self._process, None
         if process is None:
             return
-        process.terminate()
-        try:
-            process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait(STOP_SECONDS)
+        end(process)
         end_postgres(self.state / "postgresql")
 
     def cpu_seconds(self) -> float:
