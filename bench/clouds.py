@@ -50,7 +50,9 @@ class Cloud(Protocol):
         """End all its processes."""
 
 
-def _write_config(path: Path, sections: Mapping[str, Mapping[str, Any]]) -> Path:
+def write_config(path: Path, sections: Mapping[str, Mapping[str, Any]]) -> Path:
+    """Write a settings file; the path itself."""
+    """Write a settings file; its path."""
     lines = []
     for section, values in sections.items():
         lines += [f"[{section}]", *(f"{key} = {_toml(value)}" for key, value in values.items()), ""]
@@ -76,7 +78,7 @@ class SqliteCloud:
 
     async def start(self) -> None:
         """Run it until it is ready. Raises RuntimeError."""
-        config = _write_config(self.directory / "up.toml", {"quota": NO_QUOTA, "fake": HOST_SHAPE})
+        config = write_config(self.directory / "up.toml", {"quota": NO_QUOTA, "fake": HOST_SHAPE})
         profiled = [sys.executable, "-m", "cProfile", "-o", str(self.profile)] if self.profile else []
         command = [*profiled, KILONOVA, "up", "--port", "0", "--hosts", str(self.hosts), "--config", str(config)]
         command += ["--state", str(self.directory / "state")]
@@ -125,7 +127,7 @@ class SpreadCloud:
             "quota": NO_QUOTA,
             "fake": HOST_SHAPE,
         }
-        config = str(_write_config(self.directory / "cloud.toml", sections))
+        config = str(write_config(self.directory / "cloud.toml", sections))
         upgrade = [KILONOVA, "db", "upgrade", "--config", config]
         await asyncio.to_thread(subprocess.run, upgrade, env=self.code.environment(), check=True, capture_output=True)
         # The API makes the keys of tokens, which the conductor reads.

@@ -47,6 +47,13 @@ class Child:
             self._process.wait(STOP_SECONDS)
 
 
+def run(command: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
+    """Run a command to its end. Raises RuntimeError with what it wrote where it fails."""
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command)} failed:\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}")
+
+
 def own_cpu(pid: int) -> float:
     """CPU seconds, user and system, of a process with all its threads; 0 for one that is gone."""
     return _cpu(pid, ended_children=False)
